@@ -11,6 +11,13 @@
 #define BASE_UNITS	4	    /* of each kind in an SM */
 #define BASE_PARTITIONS 64	    /* of the L2: 32 channels of two */
 #define BASE_WAYS	16	    /* at least, of what is left when the sets of an L2's part are a power of two */
+#define BASE_L1		128	    /* KB of it and of shared memory together */
+#define BASE_SHARED	98304
+#define BASE_SETS	4   /* of the L1 */
+#define SECTORED	128 /* bytes of a line that has sectors */
+#define PORT		32  /* bytes that a cache moves in a cycle */
+#define HASHED_LEAST	16  /* sets that the L2's hash knows ... */
+#define HASHED_MOST	64  /* ... at most */
 #define TUPLE		6
 
 struct writer {
@@ -49,20 +56,18 @@ static void scalars(const struct writer *w)
 {
 	static const struct {
 		const char *option, *key, *less; /* less: what is taken off, or NULL */
-		double scale;
-	} of[] = {{"-gpgpu_n_clusters", "device.sm_count", NULL, 1},
-		  {"-gpgpu_shader_registers", "regfile.registers_per_sm", NULL, 1},
-		  {"-gpgpu_shader_cta", "device.max_blocks_per_sm", NULL, 1},
-		  {"-gpgpu_num_sched_per_core", "core.schedulers", NULL, 1},
-		  {"-gpgpu_shmem_num_banks", "shared.banks", NULL, 1},
-		  {"-gpgpu_shmem_size", "shared.size", NULL, 1},
-		  {"-gpgpu_shmem_sizeDefault", "shared.size", NULL, 1},
-		  {"-gpgpu_shmem_per_block", "shared.per_block", NULL, 1},
-		  {"-gpgpu_smem_latency", "shared.latency", NULL, 1},
-		  {"-gpgpu_unified_l1d_size", "cache.global.l1.size", NULL, 1.0 / 1024},
-		  {"-gpgpu_l1_latency", "cache.global.l1.latency", NULL, 1},
-		  {"-gpgpu_l2_rop_latency", "cache.global.l2.latency", "cache.global.l1.latency", 1},
-		  {"-dram_latency", "memory.global.latency", "cache.global.l2.latency", 1}};
+	} of[] = {{"-gpgpu_n_clusters", "device.sm_count", NULL},
+		  {"-gpgpu_shader_registers", "regfile.registers_per_sm", NULL},
+		  {"-gpgpu_shader_cta", "device.max_blocks_per_sm", NULL},
+		  {"-gpgpu_num_sched_per_core", "core.schedulers", NULL},
+		  {"-gpgpu_shmem_num_banks", "shared.banks", NULL},
+		  {"-gpgpu_shmem_size", "shared.size", NULL},
+		  {"-gpgpu_shmem_sizeDefault", "shared.size", NULL},
+		  {"-gpgpu_shmem_per_block", "shared.per_block", NULL},
+		  {"-gpgpu_smem_latency", "shared.latency", NULL},
+		  {"-gpgpu_l1_latency", "cache.global.l1.latency", NULL},
+		  {"-gpgpu_l2_rop_latency", "cache.global.l2.latency", "cache.global.l1.latency"},
+		  {"-dram_latency", "memory.global.latency", "cache.global.l2.latency"}};
 	for (size_t i = 0; i < COUNT_OF(of); i++) {
 		double v = NAN, less = 0;
 		const struct finding *f = number(w->r, of[i].key, &v),
@@ -71,7 +76,7 @@ static void scalars(const struct writer *w)
 			left_to_base(w, of[i].option, f && !g ? of[i].less : of[i].key);
 			continue;
 		}
-		str_addf(w->out, "%s %.0f # %s: %s", of[i].option, round((v - less) * of[i].scale), how(f), of[i].key);
+		str_addf(w->out, "%s %.0f # %s: %s", of[i].option, round(v - less), how(f), of[i].key);
 		if (of[i].less)
 			str_addf(w->out, ", less %s (%s)", of[i].less, how(g));
 		str_addc(w->out, '\n');
@@ -110,6 +115,14 @@ static void device(const struct writer *w)
 			 strcmp(policy->value.text, "greedy") ? "lrr" : "gto", how(policy));
 	else
 		left_to_base(w, "-gpgpu_scheduler", "core.policy");
+	double schedulers;
+	if (!number(w->r, "core.schedulers", &schedulers))
+		left_to_base(w, "-gpgpu_sub_core_model", "core.schedulers");
+	else if (schedulers == BASE_UNITS)
+		str_addf(w->out, "-gpgpu_sub_core_model 1 # as in %s\n", BASE);
+	else
+		str_addf(w->out, "-gpgpu_sub_core_model 0 # as %.0f schedulers cannot have a part each of %d units\n",
+			 schedulers, BASE_UNITS);
 }
 
 /* ---- operations ---- */
@@ -210,45 +223,122 @@ static void trace(const struct writer *w)
 
 /* ---- caches ---- */
 
-/* sets:line:ways, with the base's policies around them. */
-static void geometry(const struct writer *w, const char *option, const char *level, const char *before,
-		     const char *after)
+/* Its caches' sets are a power of two: what else divides their number becomes ways. */
+struct shape {
+	double sets, line, ways;
+	const struct finding *from[3]; /* of each; NULL: not known */
+};
+
+static const char *const parts[] = {"sets", "line", "ways"};
+
+static struct shape shape_of(const struct writer *w, const char *level)
 {
-	static const char *const what[] = {"sets", "line", "ways"};
-	const struct finding *f[3];
-	double v[3];
-	for (unsigned i = 0; i < 3; i++) {
+	struct shape s = {0};
+	double *const v[] = {&s.sets, &s.line, &s.ways};
+	for (unsigned i = 0; i < COUNT_OF(parts); i++) {
 		char key[96];
-		snprintf(key, sizeof(key), "%s.%s", level, what[i]);
-		f[i] = number(w->r, key, &v[i]);
-		if (!f[i]) {
+		snprintf(key, sizeof(key), "%s.%s", level, parts[i]);
+		s.from[i] = number(w->r, key, v[i]);
+	}
+	double even = 1;
+	while (s.sets >= 1 && fmod(s.sets, 2 * even) == 0)
+		even *= 2;
+	if (s.sets >= 1) {
+		s.ways *= s.sets / even;
+		s.sets = even;
+	}
+	return s;
+}
+
+/* sets:line:ways, with the base's policies around them. */
+static void geometry(const struct writer *w, const char *option, const char *level, const char *after)
+{
+	const struct shape s = shape_of(w, level);
+	for (unsigned i = 0; i < COUNT_OF(parts); i++)
+		if (!s.from[i]) {
+			char key[96];
+			snprintf(key, sizeof(key), "%s.%s", level, parts[i]);
 			left_to_base(w, option, key);
 			return;
 		}
-	}
-	str_addf(w->out, "%s %s:%.0f:%.0f:%.0f,%s # %s: %s.sets; %s: line; %s: ways; policies taken from %s\n", option,
-		 before, v[0], v[1], v[2], after, how(f[0]), level, how(f[1]), how(f[2]), BASE);
+	str_addf(w->out, "%s N:%.0f:%.0f:%.0f,%s # %s: %s.sets; %s: line; %s: ways; policies taken from %s\n", option,
+		 s.sets, s.line, s.ways, after, how(s.from[0]), level, how(s.from[1]), how(s.from[2]), BASE);
 }
 
-/* The L2 is of as many parts as the base has; the sets of a part are a power of two. */
+/* Sectors are the quarters of a line of 128 bytes, and nothing else. */
+static char kind_of(double line)
+{
+	return line == SECTORED ? 'S' : 'N';
+}
+
+/* The first level, and as many KB of it as shared memory may take: both have to agree. */
+static void first_level(const struct writer *w)
+{
+	static const char size_key[] = "cache.global.l1.size", l1[] = "-gpgpu_cache:dl1",
+			  unified[] = "-gpgpu_unified_l1d_size";
+	struct shape s = shape_of(w, "cache.global.l1");
+	double size = 0, shared = BASE_SHARED, room = BASE_L1;
+	const struct finding *f = number(w->r, size_key, &size), *all = number(w->r, "shared.size", &shared);
+	if (!s.from[1])
+		s.line = SECTORED;
+	if (!s.from[0] || !s.from[2]) {
+		s.sets = BASE_SETS;
+		s.ways = round(size / s.line / s.sets);
+	}
+	const double held = floor(s.sets * s.line * s.ways / 1024);
+	if (f && held >= 1) {
+		room = held;
+		str_addf(w->out, "%s %.0f # %s: %s\n", unified, room, how(f), size_key);
+		str_addf(w->out,
+			 "%s %c:%.0f:%.0f:%.0f,L:T:m:L:L,A:512:8,16:0,%.0f # %s: %s; line %s; policies taken from %s\n",
+			 l1, kind_of(s.line), s.sets, s.line, s.ways, fmin(s.line, PORT), how(f), size_key,
+			 s.from[1] ? how(s.from[1]) : "taken from " BASE, BASE);
+	} else {
+		left_to_base(w, unified, size_key);
+		left_to_base(w, l1, size_key);
+	}
+	const bool absent = !f && findings_get(&w->r->findings, size_key) &&
+			    findings_get(&w->r->findings, size_key)->verdict == VERDICT_ABSENT;
+	str_addf(w->out, "-gpgpu_gmem_skip_L1D %d # %s\n", absent,
+		 absent ? "measured: cache.global.l1.size is ABSENT" : "as in " BASE);
+	shared = ceil(shared / 1024);
+	if (absent || shared > room) {
+		str_addf(
+		    w->out,
+		    "-gpgpu_adaptive_cache_config 0 # as %.0f KB of shared memory are not part of the first level\n",
+		    shared);
+		left_to_base(w, "-gpgpu_shmem_option", size_key);
+		return;
+	}
+	static const double option[] = {0, 8, 16, 32, 64, 96};
+	str_addf(w->out, "-gpgpu_adaptive_cache_config 1 # as in %s\n-gpgpu_shmem_option ", BASE);
+	for (size_t i = 0; i < COUNT_OF(option) && option[i] < shared; i++)
+		str_addf(w->out, "%.0f,", option[i]);
+	str_addf(w->out, "%.0f # ", shared);
+	if (all)
+		str_addf(w->out, "%s: shared.size; ", how(all));
+	str_addf(w->out, "taken from %s\n", BASE);
+}
+
+/* The L2 is of as many parts as the base has. Its hash knows 16, 32 and 64 sets; fewer are chosen by the address. */
 static void second_level(const struct writer *w)
 {
-	double size, line = 128;
+	double size, line = SECTORED, sets = 1;
 	const struct finding *f = number(w->r, "cache.global.l2.size", &size),
 			     *g = number(w->r, "cache.global.l2.line", &line);
-	double sets = 1;
 	if (!f) {
 		left_to_base(w, "-gpgpu_cache:dl2", "cache.global.l2.size");
 		return;
 	}
-	while (size / BASE_PARTITIONS / line / (2 * sets) >= BASE_WAYS)
+	while (sets < HASHED_MOST && size / BASE_PARTITIONS / line / (2 * sets) >= BASE_WAYS)
 		sets *= 2;
-	str_addf(w->out,
-		 "-gpgpu_cache:dl2 S:%.0f:%.0f:%.0f,L:B:m:L:P,A:192:4,32:0,32 # %s: cache.global.l2.size, in %d parts; "
-		 "line %s; policies taken "
-		 "from %s\n",
-		 sets, line, fmax(1, round(size / BASE_PARTITIONS / line / sets)), how(f), BASE_PARTITIONS,
-		 g ? how(g) : "taken from " BASE, BASE);
+	str_addf(
+	    w->out,
+	    "-gpgpu_cache:dl2 %c:%.0f:%.0f:%.0f,L:B:m:L:%c,A:192:4,32:0,%.0f # %s: cache.global.l2.size, in %d parts; "
+	    "line %s; policies taken from %s\n",
+	    kind_of(line), sets, line, fmax(1, round(size / BASE_PARTITIONS / line / sets)),
+	    sets >= HASHED_LEAST ? 'P' : 'L', fmin(line, PORT), how(f), BASE_PARTITIONS,
+	    g ? how(g) : "taken from " BASE, BASE);
 }
 
 int export_accel_sim(struct str *out, const struct run *r, struct err *e)
@@ -266,11 +356,11 @@ int export_accel_sim(struct str *out, const struct run *r, struct err *e)
 	device(&w);
 	scalars(&w);
 	operations(&w);
-	geometry(&w, "-gpgpu_cache:dl1", "cache.global.l1", "S", "L:T:m:L:L,A:512:8,16:0,32");
+	first_level(&w);
 	second_level(&w);
-	geometry(&w, "-gpgpu_const_cache:l1", "cache.constant.l1", "N", "L:R:f:N:L,S:2:64,4");
-	geometry(&w, "-gpgpu_cache:il1", "cache.instruction.l1", "N", "L:R:f:N:L,S:2:48,4");
-	geometry(&w, "-gpgpu_tex_cache:l1", "cache.texture.l1", "N", "L:R:m:N:L,T:512:8,128:2");
+	geometry(&w, "-gpgpu_const_cache:l1", "cache.constant.l1", "L:R:f:N:L,S:2:64,4");
+	geometry(&w, "-gpgpu_cache:il1", "cache.instruction.l1", "L:R:f:N:L,S:2:48,4");
+	geometry(&w, "-gpgpu_tex_cache:l1", "cache.texture.l1", "L:R:m:N:L,T:512:8,128:2");
 	str_add(out, "\n# ---- trace.config ----\n");
 	trace(&w);
 	return out->failed ? err_nomem(e) : 0;

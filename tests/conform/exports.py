@@ -83,7 +83,8 @@ ACCEL_SIM = {
     "-gpgpu_kernel_launch_latency": 1, "-ptx_opcode_latency_int": 6, "-ptx_opcode_initiation_int": 6, "-ptx_opcode_latency_fp": 5,
     "-ptx_opcode_initiation_fp": 5, "-ptx_opcode_latency_dp": 5, "-ptx_opcode_initiation_dp": 5, "-ptx_opcode_latency_sfu": 1,
     "-ptx_opcode_initiation_sfu": 1, "-gpgpu_cache:dl1": 15, "-gpgpu_cache:dl2": 15, "-gpgpu_const_cache:l1": 13, "-gpgpu_cache:il1": 13,
-    "-gpgpu_tex_cache:l1": 14, "-trace_opcode_latency_initiation_int": 2, "-trace_opcode_latency_initiation_sp": 2,
+    "-gpgpu_tex_cache:l1": 14, "-gpgpu_sub_core_model": 1, "-gpgpu_gmem_skip_L1D": 1, "-gpgpu_adaptive_cache_config": 1,
+    "-gpgpu_shmem_option": 7, "-trace_opcode_latency_initiation_int": 2, "-trace_opcode_latency_initiation_sp": 2,
     "-trace_opcode_latency_initiation_dp": 2, "-trace_opcode_latency_initiation_sfu": 2}
 
 
@@ -96,7 +97,7 @@ def accel_sim(text, findings):
         said[option[1].rstrip(":")] = line
         set_to = re.fullmatch(r"-\S+ (\S+) # (.+)", line)
         if line.startswith("-"):
-            if not set_to or not re.match(r"measured|estimate|bound|told by|as in|taken from", set_to[2]):
+            if not set_to or not re.match(r"measured|estimate|bound|told by|as |taken from", set_to[2]):
                 yield f"accel-sim: says not where it is from: {line}"
             elif len(re.split("[,:]", set_to[1])) != ACCEL_SIM.get(option[1]):
                 yield f"accel-sim: not the values that the option has: {line}"

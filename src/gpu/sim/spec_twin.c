@@ -1,6 +1,7 @@
 /* The twin: a .gpu file of what one run found, for the simulator to measure again. */
 #include "gpu/sim/spec_twin.h"
 #include "base/str.h"
+#include "data/run_compare.h"
 #include "gpu/sim/spec_twin_lines.h"
 #include <math.h>
 #include <stdarg.h>
@@ -8,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT_OF(a) (sizeof(a) / sizeof *(a))
-#define KEY_BYTES   128
+#define COUNT_OF(a)  (sizeof(a) / sizeof *(a))
+#define KEY_BYTES    128
+#define ATOMIC_LINE  128 /* bytes of words that the probe of atomics takes for one line ... */
+#define ATOMIC_LANES 32	 /* ... and threads of an instruction that go out together */
 
 const struct finding *twin_found(const struct twin *t, const char *fmt, ...)
 {
@@ -335,6 +338,45 @@ static double drawn(const struct twin *t)
 	return most;
 }
 
+/* What the pipe takes for a load of global memory besides its transactions. one: bytes a cycle of an SM, with 16 of each lane. 0: nothing
+ * says that there is such a time. */
+static double request(const struct twin *t, double segment, double one, double *issue)
+{
+	const struct finding *l2 = twin_found(t, "cache.global.l2.bandwidth");
+	double cycles[2], n[2], warp = 32;
+	char key[KEY_BYTES];
+	twin_number(&t->r->findings, "device.warp_size", &warp);
+	for (unsigned i = 0; i < COUNT_OF(n); i++) {
+		snprintf(key, sizeof(key), "memory.global.%u.issue", i + 1);
+		n[i] = ceil(warp * (i + 1) / segment);
+		if (!twin_number(&t->r->findings, key, &cycles[i]))
+			return 0;
+	}
+	const double most = warp * 16 / segment;
+	if (!l2 || l2->value.number != one || most <= n[0])
+		return 0;
+	*issue = (warp * 16 / one - cycles[0]) / (most - n[0]);
+	const double rest = cycles[0] - n[0] * *issue, second = n[1] * *issue + rest;
+	/* Three sizes of loads lie on one line. */
+	return *issue >= 0.25 && rest > 0 && fabs(second - cycles[1]) <= COMPARE_SHARE * cycles[1] ? rest : 0;
+}
+
+/* one: the most that an SM draws from its caches, bytes a cycle; 0: not known. */
+static void global_port(struct twin *t, double segment, double one)
+{
+	double issue = 0;
+	const double rest = one > 0 ? request(t, segment, one, &issue) : 0;
+	if (rest > 0) {
+		twin_derive(t, "load.global.issue", issue, "cycles", "what loads of other widths take more");
+		twin_derive(t, "load.global.request", rest, "cycles", "what loads of every width take");
+	} else if (one > 0) {
+		twin_derive(t, "load.global.issue", fmax(round(segment / one * 8) / 8, 0.25), "cycles",
+			    "a transaction over what one SM draws from its caches");
+	} else {
+		twin_put(t, "load.global.issue", 2, "cycles", NULL, "not known");
+	}
+}
+
 static void memory(struct twin *t)
 {
 	const struct device_info *d = &t->r->device;
@@ -366,11 +408,7 @@ static void memory(struct twin *t)
 	for (size_t i = 0; i < COUNT_OF(from); i++)
 		if (twin_number(l, from[i], &v))
 			one = fmax(one, v);
-	if (one > 0)
-		twin_derive(t, "load.global.issue", fmax(round(segment / one * 8) / 8, 0.25), "cycles",
-			    "a transaction over what one SM draws from its caches");
-	else
-		twin_put(t, "load.global.issue", 2, "cycles", NULL, "not known");
+	global_port(t, segment, one);
 	twin_line(t, "load.global.unit", "mem", "name", NULL, "one load/store pipe");
 	twin_number(l, "device.warp_size", &warp);
 	if (twin_number(l, "memory.constant.4.issue", &v))
@@ -381,25 +419,72 @@ static void memory(struct twin *t)
 	twin_line(t, "load.constant.unit", "mem", "name", NULL, "one load/store pipe");
 }
 
-/* Whether atomics have a unit of their own. Those on one address are no faster there than those on distinct ones. */
+/* Whether atomics on distinct addresses wait for a unit: those on one address wait for it as well. */
+static bool has_atomic_unit(const struct twin *t)
+{
+	const struct finding *same = findings_get(&t->r->findings, "atomic.add.same_address"),
+			     *distinct = twin_found(t, "atomic.add.distinct");
+	return !same || !distinct || !isfinite(same->hi) || same->hi >= distinct->lo;
+}
+
 static bool timed_atomics(const struct twin *t)
 {
 	double load, atomic;
 	const struct finding_list *l = &t->r->findings;
-	const struct finding *same = findings_get(l, "atomic.add.same_address"),
-			     *distinct = twin_found(t, "atomic.add.distinct");
-	if (same && isfinite(same->hi) && distinct && same->hi < distinct->lo)
-		return false;
 	if (twin_found(t, "atomic.add.same_address") || !twin_number(l, "atomic.add.latency", &atomic))
 		return true;
 	return (!twin_number(l, "cache.global.l2.latency", &load) && !twin_number(l, "memory.global.latency", &load)) ||
 	       fabs(atomic - load) > 2;
 }
 
-static void atomics_and_host(struct twin *t)
+/* What an atomic unit takes for a transaction besides its threads: those on a line of words share a few transactions, and those far apart have one
+ * each. 0: nothing says so. */
+static double atomic_request(const struct twin *t)
+{
+	const struct finding *apart = twin_found(t, "atomic.add.distinct"), *line = twin_found(t, "atomic.add.line");
+	double segment, each;
+	if (!apart || !line || !twin_number(&t->r->findings, "memory.coalesce.segment", &segment) ||
+	    line->hi >= apart->lo)
+		return 0;
+	each = fmax(1, ATOMIC_LINE / segment) / ATOMIC_LANES;
+	const double rest = (apart->value.number - line->value.number) / (1 - each);
+	return each < 1 && rest < apart->value.number ? rest : 0;
+}
+
+/* Those that take as long as loads, and no limit was seen of, go the way of loads. */
+static void atomics(struct twin *t)
 {
 	static const char *const atoms[] = {"and", "or", "xor", "add", "inc", "dec", "min", "max", "exch", "cas"};
-	static const char *const what[] = {"latency", "same_address", "distinct"};
+	const struct finding *classes = twin_found(t, "atomic.add.latency_classes");
+	const double rest = has_atomic_unit(t) ? atomic_request(t) : 0, far = twin_far_extra(t);
+	char key[KEY_BYTES];
+	double v, more = far / 2;
+	if (!timed_atomics(t))
+		return;
+	if (far > 0 && classes && twin_number(&t->r->findings, "atomic.add.latency", &v))
+		more = v - classes->value.array[0];
+	if (rest > 0)
+		twin_derive(t, "atomic.request", rest, "cycles",
+			    "what atomics far apart take more than those on a line");
+	for (size_t i = 0; i < COUNT_OF(atoms); i++) {
+		snprintf(key, sizeof(key), "atomic.%s.latency", atoms[i]);
+		if (twin_found(t, "%s", key) && twin_number(&t->r->findings, key, &v))
+			twin_put(t, key, v - more, "cycles", twin_found(t, "%s", key),
+				 far > 0 ? "of a near line" : NULL);
+		if (!has_atomic_unit(t))
+			continue;
+		snprintf(key, sizeof(key), "atomic.%s.same_address", atoms[i]);
+		if (twin_found(t, "%s", key))
+			twin_take(t, key, "cycles", 0, "");
+		snprintf(key, sizeof(key), "atomic.%s.distinct", atoms[i]);
+		if (twin_found(t, "%s", key) && twin_number(&t->r->findings, key, &v) && v > rest)
+			twin_put(t, key, v - rest, "cycles", twin_found(t, "%s", key),
+				 rest > 0 ? "less a transaction's" : NULL);
+	}
+}
+
+static void atomics_and_host(struct twin *t)
+{
 	static const struct {
 		const char *key, *unit;
 	} host[] = {{"host.h2d.bandwidth", "GB/s"},
@@ -412,14 +497,7 @@ static void atomics_and_host(struct twin *t)
 		    {"host.mapped.latency", "s"},
 		    {"texture.filter.fraction_bits", "count"}};
 	const struct finding *copy = twin_found(t, "host.h2d.latency"), *rate = twin_found(t, "texture.rate");
-	char key[KEY_BYTES];
-	/* Those that take as long as loads, and no limit was seen of, go the way of loads. */
-	for (size_t i = 0; i < COUNT_OF(atoms); i++)
-		for (size_t k = 0; k < COUNT_OF(what) && timed_atomics(t); k++) {
-			snprintf(key, sizeof(key), "atomic.%s.%s", atoms[i], what[k]);
-			if (twin_found(t, "%s", key))
-				twin_take(t, key, "cycles", 0, "");
-		}
+	atomics(t);
 	double each, clock = t->r->device.clock_hz;
 	twin_number(&t->r->findings, "device.clock_hz", &clock);
 	if (twin_found(t, "host.block_interval") && twin_number(&t->r->findings, "host.block_interval", &each) &&
@@ -430,7 +508,7 @@ static void atomics_and_host(struct twin *t)
 			twin_take(t, host[i].key, host[i].unit, 0, "");
 	if (copy)
 		twin_put(t, "host.copy_latency", copy->value.number, "s", copy, "");
-	if (rate)
+	if (rate && twin_has(t, "memory.texture.latency"))
 		twin_put(t, "texture.lanes", rate->value.number, "ops/clk/SM", rate, "");
 }
 

@@ -44,8 +44,8 @@ static double power_of_two(double v)
 	return v >= 1 ? exp2(floor(log2(v) + 1e-9)) : 1;
 }
 
-/* Lines of unequal sets that sum to the size. */
-static bool unequal_sets(const struct twin *t, const char *stem, const struct level *v)
+/* Unequal sets of so many entries together. */
+static bool unequal_sets(const struct twin *t, const char *stem, double entries)
 {
 	const struct finding *f = of(t, stem, "set_sizes");
 	double sum = 0, most = 0;
@@ -57,7 +57,7 @@ static bool unequal_sets(const struct twin *t, const char *stem, const struct le
 		if (!(f->value.array[i] >= 1) || f->value.array[i] != floor(f->value.array[i]))
 			return false;
 	}
-	return most <= WAYS_MOST && sum * v->line == v->size;
+	return most <= WAYS_MOST && sum == entries;
 }
 
 /* Ways and sets whose product is the size: what was found of them where it fits, else a few ways. */
@@ -68,7 +68,7 @@ static void geometry(const struct twin *t, const char *stem, struct level *v)
 	const double lines = v->size / v->line;
 	number_of(t, stem, "ways", &ways);
 	number_of(t, stem, "sets", &sets);
-	v->unequal = unequal_sets(t, stem, v);
+	v->unequal = unequal_sets(t, stem, lines);
 	if (v->unequal)
 		return;
 	if (!(ways >= 1 && ways <= WAYS_MOST && fmod(lines, ways) == 0))
@@ -78,6 +78,18 @@ static void geometry(const struct twin *t, const char *stem, struct level *v)
 			ways = n;
 	v->ways = ways;
 	v->sets = lines / ways;
+}
+
+/* How much more lines of the far half of the last cache take: two latencies of lines are those of its halves. 0: no halves were seen. */
+double twin_far_extra(const struct twin *t)
+{
+	const struct finding *f = of(t, "cache.global.l2", "latency_classes");
+	if (!f)
+		f = of(t, "atomic.add", "latency_classes");
+	if (!f || f->value.kind != VALUE_ARRAY || f->value.array_count != 2 || !of(t, "cache.global.l2", "size"))
+		return 0;
+	const double more = fabs(f->value.array[1] - f->value.array[0]);
+	return f->value.array[0] > 0 && more > COMPARE_CYCLES ? more : 0;
 }
 
 static void shape(const struct twin *t, const char *stem, const struct level *up, struct level *v)
@@ -100,7 +112,8 @@ static void shape(const struct twin *t, const char *stem, const struct level *up
 		geometry(t, stem, v);
 	}
 	v->latency = up ? up->latency * 2 + 10 : str_starts(stem, "cache.instruction.") ? 0 : 30;
-	number_of(t, stem, "latency", &v->latency);
+	if (number_of(t, stem, "latency", &v->latency) && strcmp(stem, "cache.global.l2") == 0)
+		v->latency -= twin_far_extra(t) / 2;
 	if (up && !(v->latency > up->latency))
 		v->latency = up->latency + 1;
 }
@@ -139,6 +152,36 @@ static void policy(struct twin *t, const char *stem, const struct level *v)
 		  "not known, or one that needs what is not");
 }
 
+static void set_sizes(struct twin *t, const char *stem)
+{
+	char key[KEY_BYTES];
+	const struct finding *f = of(t, stem, "set_sizes");
+	struct str list;
+	str_init(&list);
+	for (unsigned i = 0; i < f->value.array_count; i++)
+		str_addf(&list, "%s%.0f", i ? ", " : "", f->value.array[i]);
+	snprintf(key, sizeof(key), "%s.set_sizes", stem);
+	twin_line(t, key, str_text(&list), "count", f, NULL);
+	t->failed |= list.failed;
+	str_free(&list);
+}
+
+/* How addresses choose sets. Of what is laid out for two dimensions nothing says how large its tiles are. */
+static void mapping(struct twin *t, const char *stem, const struct level *v)
+{
+	char key[KEY_BYTES];
+	const struct finding *f = of(t, stem, "mapping");
+	if (v->unequal || power_of_two(v->sets) != v->sets)
+		return;
+	if (f && strcmp(f->value.text, "tiled2d") == 0) {
+		snprintf(key, sizeof(key), "%s.set_bits_from", stem);
+		twin_put(t, key, log2(v->line) + 2, "count", NULL, "its sets are of tiles, here of four lines");
+		return;
+	}
+	snprintf(key, sizeof(key), "%s.mapping", stem);
+	twin_word(t, key, "modulo hash", "", "");
+}
+
 static void level_lines(struct twin *t, const char *path, const char *stem, const struct level *v)
 {
 	char key[KEY_BYTES];
@@ -147,32 +190,31 @@ static void level_lines(struct twin *t, const char *path, const char *stem, cons
 	if (v->sector < v->line)
 		put(t, stem, "sector", v->sector, "bytes", "as far as the run says");
 	if (v->unequal) {
-		const struct finding *f = of(t, stem, "set_sizes");
-		struct str list;
-		str_init(&list);
-		for (unsigned i = 0; i < f->value.array_count; i++)
-			str_addf(&list, "%s%.0f", i ? ", " : "", f->value.array[i]);
-		snprintf(key, sizeof(key), "%s.set_sizes", stem);
-		twin_line(t, key, str_text(&list), "count", f, NULL);
-		t->failed |= list.failed;
-		str_free(&list);
+		set_sizes(t, stem);
 	} else {
 		put(t, stem, "ways", v->ways, "count", "what divides the size");
 	}
 	policy(t, stem, v);
-	snprintf(key, sizeof(key), "%s.mapping", stem);
-	if (!v->unequal && power_of_two(v->sets) == v->sets)
-		twin_word(t, key, "modulo hash", "", "");
+	mapping(t, stem, v);
 	snprintf(key, sizeof(key), "%s.scope", stem);
 	const struct finding *f = of(t, stem, "scope");
 	const bool said = f && strcmp(f->value.text, scopes[v->scope]) == 0;
 	twin_line(t, key, scopes[v->scope], "name", said ? f : NULL, said ? NULL : "usual");
 	snprintf(key, sizeof(key), "%s.latency", stem);
+	const double far = strcmp(stem, "cache.global.l2") == 0 ? twin_far_extra(t) : 0;
+	if (far > 0) {
+		snprintf(key, sizeof(key), "%s.partitions", stem);
+		twin_derive(t, key, 2, "count", "two latencies of lines");
+		snprintf(key, sizeof(key), "%s.far_extra", stem);
+		twin_derive(t, key, far, "cycles", "what the second of them takes more");
+		snprintf(key, sizeof(key), "%s.latency", stem);
+	}
 	/* What code in the first level costs is part of every latency that was measured. */
 	if (v->latency == 0)
 		twin_derive(t, key, 0, "cycles", "part of the operations' latencies");
 	else
-		put(t, stem, "latency", v->latency, "cycles", "longer than the level above");
+		put(t, stem, "latency", v->latency, "cycles",
+		    far > 0 ? "of a near line; the mean is of both halves" : "longer than the level above");
 	/* All SMs together draw less than each alone: the level has a port. */
 	double one;
 	f = of(t, stem, "bandwidth_total");
@@ -291,16 +333,23 @@ static void translation(struct twin *t, const char *path)
 		    !number_of(t, stem, "entries", &entries) || !of(t, stem, "entries") || !(entries * line > reach))
 			break;
 		ways = entries <= WAYS_MOST ? entries : 4;
+		const bool unequal = unequal_sets(t, stem, entries);
 		if (number_of(t, stem, "ways", &all) && all >= 1 && all <= WAYS_MOST && fmod(entries, all) == 0)
 			ways = all;
-		if (fmod(entries, ways) != 0 || line < 256 || line > 1073741824 || power_of_two(line) != line)
+		if ((!unequal && fmod(entries, ways) != 0) || line < 256 || line > 1073741824 ||
+		    power_of_two(line) != line)
 			break;
-		put(t, stem, "entries", entries, "count", "");
 		put(t, stem, "line", line, "bytes", "");
-		put(t, stem, "ways", ways, "count", "what divides the entries");
+		if (unequal) {
+			set_sizes(t, stem);
+		} else {
+			put(t, stem, "entries", entries, "count", "");
+			put(t, stem, "ways", ways, "count", "what divides the entries");
+		}
 		snprintf(key, sizeof(key), "%s.policy", stem);
-		twin_word(t, key, power_of_two(ways) == ways ? "lru fifo random plru nru" : "lru fifo random nru", "",
-			  "");
+		twin_word(t, key,
+			  !unequal && power_of_two(ways) == ways ? "lru fifo random plru nru" : "lru fifo random nru",
+			  "", "");
 		snprintf(key, sizeof(key), "%s.scope", stem);
 		twin_line(t, key, "sm", "name", NULL, "not known");
 		if (number_of(t, stem, "latency", &cost) || k)

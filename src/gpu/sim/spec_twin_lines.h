@@ -51,6 +51,7 @@ void twin_word(struct twin *t, const char *key, const char *words, const char *o
 
 /* Caches and translations of all paths (spec_twin_cache.c). */
 void twin_caches(struct twin *t);
+double twin_far_extra(const struct twin *t);
 /* Schedulers, pipes and operations (spec_twin_ops.c). */
 void twin_operations(struct twin *t);
 /* The lines, in their order, with their sources; guesses are listed in `guessed` (NULL: nowhere). */

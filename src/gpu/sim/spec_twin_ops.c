@@ -150,9 +150,12 @@ static void spread(struct twin_core *c, struct twin_op *o)
 				snprintf(o->pipe[o->pipes++], sizeof(o->pipe[0]), "%s", beside);
 	for (unsigned k = 0; k < o->pipes; k++)
 		o->share[k] = 1.0 / o->pipes;
-	/* What no more than one at a time goes out of is the first pipe's, and the rest takes pairs. */
-	if (o->pipes == 2 && c->single > 0)
-		first = c->single;
+	/* Single instructions that keep all schedulers busy are the first pipe's, and the rest are second ones. Else halves take pairs best. */
+	if (c->single > 0)
+		first = c->single > 0.98 * c->warp * c->schedulers &&
+				o->latency * (left - c->single) >= c->warp * c->schedulers
+			    ? c->single
+			    : 0;
 	if (o->pipes == 2 && first > 0 && first < 0.98 * left) {
 		o->share[0] = first / left;
 		o->share[1] = 1 - o->share[0];

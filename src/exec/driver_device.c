@@ -175,9 +175,11 @@ static int attribute(const struct sim_spec *s, int which)
 		     {83, 1}, /* managed memory */
 		     {89, 1}, /* at the same time as the host */
 		     {91, 1},
+		     {95, 1}, /* cooperative launches */
 		     {97, (int)s->shared_per_sm},
 		     {99, 1},
-		     {106, (int)s->max_blocks_per_sm}};
+		     {106, (int)s->max_blocks_per_sm},
+		     {115, 1}}; /* memory pools */
 	for (size_t k = 0; k < sizeof table / sizeof *table; k++)
 		if (table[k].which == which)
 			return table[k].value;

@@ -22,10 +22,13 @@ void __cudaRegisterVar(void **handle, char *host, char *device, const char *name
 unsigned __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block, size_t shared, void *stream);
 int __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, size_t *shared, void *stream);
 int cudaLaunchKernel(const void *host, struct dim3 grid, struct dim3 block, void **args, size_t shared, void *stream);
+int cudaLaunchKernel_ptsz(const void *host, struct dim3 grid, struct dim3 block, void **args, size_t shared,
+			  void *stream);
 int cudaMalloc(void **p, size_t bytes);
 int cudaMallocManaged(void **p, size_t bytes, unsigned flags);
 int cudaFree(void *p);
 int cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
+int cudaMemcpy_ptds(void *to, const void *from, size_t bytes, int kind);
 int cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset, int kind);
 int cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset, int kind);
 int cudaDeviceSynchronize(void);
@@ -45,6 +48,7 @@ int cuMemAlloc_v2(uint64_t *p, size_t bytes);
 int cuMemFree_v2(uint64_t p);
 int cuMemsetD32_v2(uint64_t p, unsigned v, size_t n);
 int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes);
+int cuMemcpyDtoH_v2_ptds(void *to, uint64_t from, size_t bytes);
 int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
 		   unsigned shared, void *stream, void **params, void **extra);
 int cuGetProcAddress_v2(const char *name, void **p, int version, uint64_t flags, int *status);
@@ -169,7 +173,8 @@ static int launch(const void *stub, unsigned grid, unsigned block, void **args)
 	if (__cudaPushCallConfiguration((struct dim3){grid, 1, 1}, (struct dim3){block, 1, 1}, 0, NULL) ||
 	    __cudaPopCallConfiguration(&g, &b, &shared, &stream))
 		return -1;
-	return cudaLaunchKernel(stub, g, b, args, shared, stream);
+	/* As code does that is built for a default stream of each thread. */
+	return (grid > 1 ? cudaLaunchKernel_ptsz : cudaLaunchKernel)(stub, g, b, args, shared, stream);
 }
 
 static int runtime(bool managed)
@@ -199,7 +204,7 @@ static int runtime(bool managed)
 	check(cudaMemcpyFromSymbol(&total, &total_shadow, sizeof total, 0, TO_HOST) == 0 && total == 2 * N,
 	      "a variable");
 	if (!managed)
-		check(cudaMemcpy(host, x, sizeof host, TO_HOST) == 0, "copy to the host");
+		check(cudaMemcpy_ptds(host, x, sizeof host, TO_HOST) == 0, "copy to the host");
 	for (int i = 0; i < N; i++)
 		check((managed ? x : host)[i] == 3 * ((float)i + 2) + 4, "a result");
 	check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &scale_stub, 128, 0) == 0 && blocks >= 4,
@@ -232,7 +237,7 @@ static int driver(void)
 	      "the launch");
 	check(cuMemcpyDtoH_v2(host, y, sizeof host) == 0, "copy to the host");
 	check(cuModuleGetGlobal_v2(&total, &bytes, module, "total") == 0 && bytes == 4, "a variable");
-	check(cuMemcpyDtoH_v2(&count, total, 4) == 0 && count == N, "what it counted");
+	check(cuMemcpyDtoH_v2_ptds(&count, total, 4) == 0 && count == N, "what it counted");
 	check(cuMemFree_v2(total) == 1, "a module's variable is not the program's to free");
 	for (int i = 0; i < N; i++)
 		check(host[i] == 5, "a result");

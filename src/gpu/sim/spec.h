@@ -262,7 +262,8 @@ struct sim_spec {
 	uint32_t texture_tile_bytes, texture_tile_rows; /* of arrays that textures read; 0: row by row */
 	double texture_lanes; /* threads of a read that the unit serves a cycle; 0: any number */
 	uint32_t texture_turn_bytes, texture_turn_filtered; /* of a thread, in one turn of the unit; 0: any number */
-	uint32_t texture_fraction_bits;			    /* of a filter's weights */
+	uint32_t matrix_sum_bits; /* below the largest product to which tensor cores keep sums of binary32; 0: to all */
+	uint32_t texture_fraction_bits; /* of a filter's weights */
 	enum coalesce_rule coalesce;
 	enum outstanding_kind outstanding;
 	uint32_t outstanding_entries, outstanding_merge; /* merge: lanes an entry serves, 0 = any number */

@@ -162,6 +162,7 @@ const struct spec_key spec_keys[] = {
 	{"texture.turn_bytes", DIM_BYTES, KIND_U32, IN_SPEC(texture_turn_bytes), 0, 64, "0", NO_WORDS, "bytes of a texel that it reads in one turn, a larger one takes as many turns; 0: any number"},
 	{"texture.turn_filtered", DIM_BYTES, KIND_U32, IN_SPEC(texture_turn_filtered), 0, 1024, "0", NO_WORDS, "bytes of all texels of a thread that it filters in one turn, more take as many turns; 0: any number"},
 	{"texture.filter.fraction_bits", DIM_COUNT, KIND_U32, IN_SPEC(texture_fraction_bits), 1, 16, "8", NO_WORDS, "bits of the weight between two texels of a linear filter"},
+	{"matrix.sum_bits", DIM_COUNT, KIND_U32, IN_SPEC(matrix_sum_bits), 0, 64, "0", NO_WORDS, "bits below the largest product to which mma keeps a sum of binary32; 0: it is rounded once from double precision"},
 	{"network.cluster_offset", DIM_CYCLES, KIND_CUSTOM, HOME_SPEC, 0, -10000, 10000, "", NO_WORDS, "cycles that a load beyond the cluster takes more or less, one number a cluster, summing to 0; absent: no difference"},
 
 	{"atomic.latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(atomic_any.latency), 0, 100000, "0", NO_WORDS, "cycles from an atomic on global memory to the use of its result, when the level that performs it has the line; 0: as a load"},

@@ -22,10 +22,13 @@ void spec_random_tiles(struct str *out, uint64_t seed)
 	draw_put_int(d.out, "texture.tile.rows", "count", 1LL << draw_between(&d.r, 1, 4));
 }
 
-/* The unit that reads textures: threads a cycle, and what takes it more turns; and its filter. */
+/* Of the tensor cores how they round; the unit that reads textures: threads a cycle, and what takes it more turns; and its filter. */
 void spec_random_texture_unit(struct str *out, uint64_t seed)
 {
 	struct stream d = {.out = out};
+	rng_seed(&d.r, hash64("matrix", 6, seed));
+	if (draw_chance(&d.r, 0.5))
+		draw_put_int(d.out, "matrix.sum_bits", "count", draw_between(&d.r, 20, 30));
 	rng_seed(&d.r, hash64("texture unit", 12, seed));
 	if (draw_chance(&d.r, 0.5))
 		draw_put_int(d.out, "texture.filter.fraction_bits", "count", draw_between(&d.r, 5, 10));

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MATRIX_BITS 25 /* recorded: tests/isa/h200.matrix, which no other number explains */
-
 int decode_fail(struct decoder *d, const char *fmt, ...)
 {
 	char text[400];
@@ -379,7 +377,7 @@ static int finish(struct decoder *d, const struct ptx_func *entry)
 	p->line = entry->line;
 	memcpy(p->block, entry->block, sizeof p->block);
 	p->most_threads = entry->most_threads;
-	p->matrix_bits = d->target->cc >= 90 ? MATRIX_BITS : 0;
+	p->matrix_bits = d->target->matrix_bits;
 	p->inst_count = d->n;
 	p->target_count = d->tables;
 	p->rows = d->rows;

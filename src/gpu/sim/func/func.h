@@ -163,6 +163,7 @@ struct func_target {
 	int cc;								   /* compute capability x 10 */
 	bool flushes;							   /* denormals of f32: operands and results */
 	enum { FUNC_MAD_FUSED, FUNC_MAD_TRUNCATED, FUNC_MAD_ROUNDED } mad; /* what mad.f32 does to its product */
+	int matrix_bits;						   /* func_program's */
 	const struct sfu_words *words; /* SFU_FUNCTIONS of them; NULL: the published ones */
 	const struct sfu *sfu; /* tables that the caller builds when a program uses_sfu; NULL: it gets its own */
 	uint64_t globals;      /* where the module's .global variables begin, aligned to 256; 0: FUNC_MODULE_BASE */

@@ -141,9 +141,9 @@ CASES = {
     "old products": (kernel("mov.f32 %f1, 0f40000000; mov.f32 %f2, 0f40400000; mad.f32 %f3, %f1, %f2, 0f3f800000; st.global.f32 [%q1], %f3;", sm=20,
                             version="1.4", size=""), [0x40e00000]),
     "a mark before the text": ("\ufeff" + kernel("st.global.u32 [%q1], 1;"), [1]),
-    "another kernel's instruction": (kernel("st.global.u32 [%q1], 1;", before=".entry other() { .reg .b32 %x; { mapa.u32 %x, %x, 1; } }"
+    "another kernel's instruction": (kernel("st.global.u32 [%q1], 1;", before=".entry other() { .reg .b32 %x; { istypep.texref %x, %x; } }"
                                             ".func lost() { nonsense; }"), [1]),
-    "what is not executed": (kernel("mapa.u32 %r1, %r2, 1;"), None, "'mapa' is an instruction that the simulated GPU does not execute"),
+    "what is not executed": (kernel("tensormap.replace %r1, %r2;"), None, "'tensormap' is an instruction that the simulated GPU does not execute"),
     "no surface": (kernel("sust.b.1d.b32.trap [%q1, {%r1}], {%r1};"), None, "texture"),
     "bulk copies": (kernel("mov.u32 %r1, b; mov.u32 %r2, s; mov.u32 %r3, 7; st.global.u32 [%q1+20], %r3; mbarrier.init.shared.b64 [%r1], 1;"
                            "mbarrier.arrive.expect_tx.shared.b64 %q2, [%r1], 32;"
@@ -163,6 +163,13 @@ CASES = {
                                         more=".shared .align 16 .b8 s[64]; .shared .align 8 .b64 b;"), [0, 1]),
     "not below zero": (kernel("mov.s32 %r2, -5; mov.s32 %r3, -3; min.relu.s32 %r1, %r2, %r3; mov.b32 %r4, 0xfffe0003; mov.b32 %r5, 0xffff0004;"
                               "max.s16x2.relu %r6, %r4, %r5; st.global.u32 [%q1], %r1; st.global.u32 [%q1+4], %r6;"), [0, 4]),
+    # Each thread passes its lane to the next one, through what the cluster shares; 7 is stored behind.
+    "a cluster of one": (kernel("mov.u32 %r2, %laneid; mov.u32 %r3, s; mapa.shared::cluster.u32 %r4, %r3, 0; mapa.shared::cluster.u32 %r5, s, 0;"
+                                "sub.u32 %r5, %r4, %r5; shl.b32 %r6, %r2, 2; add.u32 %r6, %r4, %r6; st.shared::cluster.u32 [%r6], %r2;"
+                                "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned; getctarank.shared::cluster.u32 %r7, %r4;"
+                                "xor.b32 %r6, %r2, 63; shl.b32 %r6, %r6, 2; add.u32 %r6, %r3, %r6;" + lanes("ld.shared::cluster.u32 %r1, [%r6];"
+                                "add.u32 %r1, %r1, %r5; add.u32 %r1, %r1, %r7;").replace("%laneid", "%tid.x"), more=".shared .align 16 .b8 s[256];")
+                         .replace("%laneid", "%tid.x"), [63 - k for k in range(64)], "", 64),
     "a cluster of several": (kernel("ret;").replace("(.param .u64 out) {", "(.param .u64 out) .explicitcluster .reqnctapercluster 2, 1, 1 {"), None,
                              "clusters of 2 blocks"),
     "kernels that launch kernels": (kernel("{ .param .b32 r; .param .b64 a; .param .b64 b; call.uni (r), cudaLaunchDeviceV2, (a, b); }",

@@ -227,6 +227,32 @@ static int policy(struct decoder *d, struct decode_frame *f, const struct ptx_in
 	return decode_emit(d, &r);
 }
 
+/* Of a cluster that is one block: an address is its own, its rank is 0, and all of the cluster meet where the block does. */
+static int cluster(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
+{
+	const unsigned bytes = in->op == PTX_OP_MAPA && decode_word(in, "u64") ? 8 : 4;
+	struct decode_record r;
+	DECODE_TRY(decode_begin(d, f, in, &r));
+	if (in->op == PTX_OP_BARRIER_CLUSTER) {
+		if (!decode_word(in, "wait"))
+			return decode_word(in, "arrive") ? decode_emit(d, &r) : decode_not(d, in);
+		r.i.kind = FUNC_BARRIER;
+		DECODE_TRY(decode_literal(d, 0, false, &r.i.a));
+		return decode_emit(d, &r);
+	}
+	DECODE_TRY(decode_result(d, f, &r, in, bytes));
+	if (r.i.dst == FUNC_NONE || in->operand_count != (in->op == PTX_OP_MAPA ? 3 : 2))
+		return decode_not(d, in);
+	r.i.op = bytes == 8 ? EXEC_mov_64 : EXEC_mov_32;
+	if (in->op == PTX_OP_GETCTARANK)
+		DECODE_TRY(decode_literal(d, 0, false, &r.i.a));
+	else if (in->operand[1].kind == PTX_OPND_SYMBOL)
+		DECODE_TRY(decode_source(d, f, &r, &in->operand[1], bytes == 8 ? PTX_B64 : PTX_B32, &r.i.a));
+	else
+		DECODE_TRY(decode_value(d, f, &r, in, 1, bytes, &r.i.a));
+	return decode_emit(d, &r);
+}
+
 int decode_extra(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
 	struct decode_record r;
@@ -248,6 +274,10 @@ int decode_extra(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 	case PTX_OP_CP:
 	case PTX_OP_MBARRIER:
 		return decode_copy(d, f, in);
+	case PTX_OP_MAPA:
+	case PTX_OP_GETCTARANK:
+	case PTX_OP_BARRIER_CLUSTER:
+		return cluster(d, f, in);
 	case PTX_OP_CREATEPOLICY:
 		return policy(d, f, in);
 	case PTX_OP_MMA:

@@ -72,8 +72,12 @@ static int choose_part(struct reproducing *x, const char *gpu, const char *devic
 
 /* ---- what has to be measured ---- */
 
+/* Whether the probe finds one of the part's keys, or its best figure is one that the part numbers. */
 static bool claims(const struct probe *p, const struct paper *paper, const struct paper_part *part)
 {
+	for (size_t i = 0; p->figure && i < part->figure_count; i++)
+		if (strcmp(part->figures[i].name, p->figure) == 0)
+			return true;
 	for (size_t i = 0; i < part->count; i++) {
 		struct formula f;
 		struct err none = {0};

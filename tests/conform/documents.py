@@ -90,6 +90,16 @@ def check_paper(name, known):
             problems.append(f"{name}: {count} deviations of {device}: the simulator has to get nearer")
 
 
+def check_figures():
+    """The page's table of figures names those that the paper files number."""
+    table = dict(re.findall(r"^\| `([\w-]+)` \| ([\d ]*)\|", read("doc/paper-file.md"), flags=re.M))
+    for name in sorted(os.listdir(os.path.join(ROOT, "papers"))):
+        numbers = {int(n) for n in re.findall(r"^figure = (\d+):", read(f"papers/{name}"), flags=re.M)}
+        said = {int(n) for n in table.get(name.removesuffix(".paper"), "0").split()}
+        if numbers != said:
+            problems.append(f"doc/paper-file.md says that figures {sorted(said)} of {name} come out, its lines are {sorted(numbers)}")
+
+
 def check_values():
     """Pages name as many values of a paper as the program counts."""
     listed = subprocess.run([FATHOM, "list", "papers"], check=True, capture_output=True, text=True).stdout
@@ -140,6 +150,7 @@ def main():
     check_probes_page()
     check_lengths()
     check_values()
+    check_figures()
     known = deviations()
     for paper in sorted(os.listdir(os.path.join(ROOT, "papers"))):
         check_paper(f"papers/{paper}", known)

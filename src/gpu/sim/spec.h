@@ -164,7 +164,11 @@ enum shared_broadcast { BROADCAST_ALL, BROADCAST_ONE };
 struct dram_spec {	/* of one partition */
 	uint32_t banks; /* 0: none are told apart */
 	uint64_t row_bytes;
+	uint32_t rows;		    /* of a bank whose accesses its queue puts together */
 	double row_miss, bank_busy; /* cycles */
+	double open_interval;	    /* cycles from one opening of a row to the next */
+	uint64_t write_batch;	    /* bytes that are written in one go; 0: each as it comes */
+	double turn;		    /* cycles that the bus is lost for a batch */
 };
 struct atomic_spec {	/* cycles; 0 = as a load would do it */
 	double latency; /* of one alone, where the level that performs it has the line */

@@ -156,6 +156,10 @@ const struct spec_key spec_keys[] = {
 	{"dram.row_bytes", DIM_BYTES, KIND_U64, IN_SPEC(dram.row_bytes), 32, GIB, "", NO_WORDS, "bytes of one row; required when there are banks"},
 	{"dram.row_miss", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(dram.row_miss), 0, 10000, "0", NO_WORDS, "cycles more when another row of the bank is open"},
 	{"dram.bank_busy", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(dram.bank_busy), 0, 10000, "0", NO_WORDS, "cycles from the start of one access to a bank until it takes the next"},
+	{"dram.rows", DIM_COUNT, KIND_U32, IN_SPEC(dram.rows), 1, 16, "1", NO_WORDS, "rows of a bank that its queue puts together: accesses to the last so many find their row open"},
+	{"dram.open_interval", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(dram.open_interval), 0, 10000, "0", NO_WORDS, "cycles from one opening of a row in a partition to the next, in whatever bank"},
+	{"dram.write_batch", DIM_BYTES, KIND_U64, IN_SPEC(dram.write_batch), 0, GIB, "0", NO_WORDS, "bytes that a partition keeps until it writes them in one go; 0: it writes each as it comes"},
+	{"dram.turn", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(dram.turn), 0, 10000, "0", NO_WORDS, "cycles that a partition's bus is lost when it turns from reading to writing and back, once a batch"},
 	{"texture.tile.bytes", DIM_BYTES, KIND_U32, IN_SPEC(texture_tile_bytes), 0, 65536, "0", NO_WORDS, "width of a tile of a texture array, a power of two; 0: arrays lie row by row"},
 	{"texture.tile.rows", DIM_COUNT, KIND_U32, IN_SPEC(texture_tile_rows), 0, 65536, "0", NO_WORDS, "rows of a tile of a texture array, a power of two"},
 	{"texture.lanes", DIM_OPS, KIND_DOUBLE, IN_SPEC(texture_lanes), 0, 1024, "0", NO_WORDS, "threads of a texture read that the unit serves in a cycle; 0: as fast as its transactions go"},
@@ -277,13 +281,13 @@ static const char *const cached_paths[] = {"constant", "global", "instruction", 
 static const char *const load_paths[] = {"constant", "global", "shared", "texture"};
 static const char *const types[] = {"u16", "s16", "u32", "s32",	  "u64", "s64", "b16",
 				    "b32", "b64", "f16", "f16x2", "f32", "f64", "pred"};
-/* PTX spellings; mulhi is mul.hi, mulwide mul.wide, divapprox div.approx. */
-static const char *const ops[] = {"add",   "sub",	"mul",	"mulhi", "mulwide", "mul24", "mad",    "mad24", "fma",
-				  "div",   "divapprox", "rem",	"abs",	 "neg",	    "min",   "max",    "sad",	"and",
-				  "or",	   "xor",	"not",	"cnot",	 "shl",	    "shr",   "shf",    "bfe",	"bfi",
-				  "bfind", "popc",	"clz",	"brev",	 "lop3",    "prmt",  "rcp",    "sqrt",	"rsqrt",
-				  "sin",   "cos",	"ex2",	"lg2",	 "tanh",    "mov",   "cvt",    "setp",	"set",
-				  "selp",  "slct",	"shfl", "vote",	 "match",   "madhi", "madwide"};
+/* PTX spellings, and those of variants: doc/gpu-file.md says which. */
+static const char *const ops[] = {
+    "add", "sub",  "mul",   "mulhi", "mulwide", "mul24", "mad",	  "mad24",   "fma",   "div",   "divapprox",
+    "rem", "abs",  "neg",   "min",   "max",	"sad",	 "and",	  "or",	     "xor",   "not",   "cnot",
+    "shl", "shr",  "shf",   "bfe",   "bfi",	"bfind", "popc",  "clz",     "brev",  "lop3",  "prmt",
+    "rcp", "sqrt", "rsqrt", "sin",   "cos",	"ex2",	 "lg2",	  "tanh",    "mov",   "cvt",   "setp",
+    "set", "selp", "slct",  "shfl",  "vote",	"match", "madhi", "madwide", "rcprn", "sqrtrn"};
 
 const char *const spec_atomics[SPEC_ATOMICS] = {"and", "or", "xor", "add", "inc", "dec", "min", "max", "exch", "cas"};
 

@@ -41,17 +41,35 @@ void spec_random_texture_unit(struct str *out, uint64_t seed)
 		     draw_chance(&d.r, 0.3) ? 0 : 8LL << draw_between(&d.r, 0, 3));
 }
 
-static void roll_rows(struct stream *d)
+/* Whether there are rows. */
+static bool roll_rows(struct stream *d)
 {
 	bool rows = draw_chance(&d->r, 1.0 / 3);
 	int banks = draw_between(&d->r, 4, 16), row = 512 << draw_between(&d->r, 0, 4),
 	    miss = draw_between(&d->r, 4, 40), busy = draw_between(&d->r, 0, 8);
 	if (!rows)
-		return;
+		return false;
 	draw_put_int(d->out, "dram.banks", "count", banks);
 	draw_put_int(d->out, "dram.row_bytes", "bytes", row);
 	draw_put_int(d->out, "dram.row_miss", "cycles", miss);
 	draw_put_int(d->out, "dram.bank_busy", "cycles", busy);
+	return true;
+}
+
+/* How the memory orders what waits for it: in few GPUs, from a stream of its own. */
+static void roll_order(struct stream *d, bool rows)
+{
+	bool aside = draw_chance(&d->r, 1.0 / 40), batches = draw_chance(&d->r, 1.0 / 60);
+	int wait = draw_between(&d->r, 2, 4), open = draw_between(&d->r, 1, 8), batch = draw_between(&d->r, 0, 4),
+	    turn = draw_between(&d->r, 4, 40);
+	if (aside && rows) {
+		draw_put_int(d->out, "dram.rows", "count", wait);
+		draw_put(d->out, "dram.open_interval", "cycles", "%g", open / 2.0);
+	}
+	if (batches) {
+		draw_put_int(d->out, "dram.write_batch", "bytes", 512 << batch);
+		draw_put_int(d->out, "dram.turn", "cycles", turn);
+	}
 }
 
 static void roll_boost(struct stream *d)
@@ -108,7 +126,7 @@ void spec_random_requests(struct str *out, uint64_t seed, bool uncached)
 		draw_put(d.out, "memory.coalesce.rule", "name", g80 ? "g80" : "gt200");
 	/* Streams of their own: when these are drawn, all else stays. */
 	rng_seed(&d.r, hash64("rows", 4, seed));
-	roll_rows(&d);
+	bool rows = roll_rows(&d);
 	rng_seed(&d.r, hash64("atomics", 7, seed));
 	bool shared = draw_chance(&d.r, 0.5), own = draw_chance(&d.r, 0.5);
 	int there = draw_between(&d.r, 50, 150), again = draw_between(&d.r, 1, 60), next = draw_between(&d.r, 1, 8);
@@ -129,6 +147,8 @@ void spec_random_requests(struct str *out, uint64_t seed, bool uncached)
 	}
 	rng_seed(&d.r, hash64("boost", 5, seed));
 	roll_boost(&d);
+	rng_seed(&d.r, hash64("dram order", 10, seed));
+	roll_order(&d, rows);
 }
 
 /* What lanes that part do: from a stream of its own, like all that came later. */

@@ -58,7 +58,9 @@ static int check_power(const struct spec_file *f, const char *key, uint64_t valu
 static int check_dram(const struct spec_file *f, const struct sim_spec *s)
 {
 	static const char *const stride[] = {"memory.partition_stride"};
-	static const char *const bank[] = {"dram.row_bytes", "dram.row_miss", "dram.bank_busy"};
+	static const char *const bank[] = {"dram.row_bytes", "dram.row_miss", "dram.bank_busy", "dram.rows",
+					   "dram.open_interval"};
+	static const char *const turn[] = {"dram.turn"};
 	uint64_t least = s->coalesce == COALESCE_LINES ? s->coalesce_segment : 128;
 	for (uint32_t k = 0; k < CONST_LEVELS; k++)
 		if (s->global.level[k].present && s->global.level[k].sector > least)
@@ -71,10 +73,12 @@ static int check_dram(const struct spec_file *f, const struct sim_spec *s)
 		    s->memory_partitions);
 	int rc = s->memory_partitions > 1 ? check_power(f, stride[0], s->partition_stride, least, "one transaction")
 					  : check_idle(f, stride, 1, "'memory.partitions' is not more than 1");
+	if (rc == 0 && !s->dram.write_batch)
+		rc = check_idle(f, turn, 1, "'dram.write_batch' is 0");
 	if (rc)
 		return rc;
 	if (!s->dram.banks)
-		return check_idle(f, bank, 3, "there are no 'dram.banks'");
+		return check_idle(f, bank, sizeof bank / sizeof bank[0], "there are no 'dram.banks'");
 	if (!s->dram.row_bytes)
 		return spec_fail(f, spec_line_number(f, "dram.banks"),
 				 "the key 'dram.row_bytes' is missing: how many bytes one row of a bank has");

@@ -456,13 +456,13 @@ void time_store(struct time_run *x, struct time_warp *w, struct func_warp *f, co
 			}
 			out++;
 			if (!one)
-				dram_take(&g->dram, piece[k].address, piece[k].bytes, t, 0);
+				dram_give(&g->dram, piece[k].address, piece[k].bytes, t);
 		}
 		*busy = g->global_issue * n;
 	}
 	if (x->c->direct) {
 		if (out && time_one_queue(g))
-			dram_take(&g->dram, 0, out * g->global.fetch, t, 0);
+			dram_give(&g->dram, 0, out * g->global.fetch, t);
 	} else if (out || effect != FAR_NONE || x->c->piece_count != before) {
 		struct far_request *q = far_request(x->c, FAR_STORE, t, before);
 		if (q) {

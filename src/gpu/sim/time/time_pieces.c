@@ -190,14 +190,14 @@ void time_far_pieces(struct time_gpu *g, struct time_cluster *c, const struct fa
 		}
 		p->time = 0;
 		if (p->kind == PIECE_WRITE) {
-			dram_take(&g->dram, p->address, p->bytes, t, 0);
+			dram_give(&g->dram, p->address, p->bytes, t);
 		} else if (!g->global.stores ||
 			   time_store_levels(g, c, p->route, p->first, p->route->levels, p->sm, p->address, t, false)) {
 			out++;
 			if (!one)
-				dram_take(&g->dram, p->address, p->bytes, q->t, 0);
+				dram_give(&g->dram, p->address, p->bytes, q->t);
 		}
 	}
 	if (one && out)
-		dram_take(&g->dram, 0, (uint32_t)out * g->global.fetch, q->t, 0);
+		dram_give(&g->dram, 0, (uint32_t)out * g->global.fetch, q->t);
 }

@@ -52,6 +52,10 @@ static const char *variant_of(const struct func_info *i)
 		return i->mods & PTX_HI_PART ? "madhi" : i->mods & PTX_WIDE ? "madwide" : NULL;
 	case PTX_OP_DIV:
 		return i->mods & PTX_APPROX ? "divapprox" : NULL;
+	case PTX_OP_RCP:
+		return i->mods & PTX_APPROX ? NULL : "rcprn";
+	case PTX_OP_SQRT:
+		return i->mods & PTX_APPROX ? NULL : "sqrtrn";
 	default:
 		return NULL;
 	}

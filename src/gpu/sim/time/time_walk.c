@@ -34,7 +34,7 @@ static void write_back(struct time_gpu *g, struct time_cluster *owner, struct ti
 	if (!bytes)
 		return;
 	if (!ask) {
-		dram_take(&g->dram, address, bytes, t, 0);
+		dram_give(&g->dram, address, bytes, t);
 		return;
 	}
 	struct far_piece *p = far_piece(owner, PIECE_WRITE, NULL, 0, 0, address, t);

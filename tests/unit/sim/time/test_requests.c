@@ -317,6 +317,58 @@ static void rows_open_and_banks_are_busy(void **state)
 	dram_close(&d);
 }
 
+/* Two streams that take turns in a bank: each waits for its own row unless the bank's queue puts them together. */
+static void rows_that_wait_side_by_side_are_put_together(void **state)
+{
+	(void)state;
+	static struct sim_spec s;
+	struct time_dram d;
+	for (uint32_t rows = 1; rows <= 2; rows++) {
+		s = (struct sim_spec){.dram = {.banks = 4, .row_bytes = 1024, .row_miss = 30, .rows = rows}};
+		assert_int_equal(dram_open(&d, &s), 0);
+		for (uint32_t k = 0; k < 8; k++)
+			assert_float_equal(take(&d, k % 2 * 8192 + k * 32, 32, 1000 + 100 * k),
+					   k < 2 || rows == 1 ? 30 : 0, 1e-3);
+		assert_float_equal(take(&d, 16384, 32, 3000), 30, 1e-3); /* a third row: the least recent one goes */
+		assert_float_equal(take(&d, 0, 32, 3100), 30, 1e-3);
+		dram_close(&d);
+	}
+}
+
+/* Words that lie apart come no faster than rows open, in however many banks; those of open rows do. */
+static void rows_open_one_after_the_other(void **state)
+{
+	(void)state;
+	static struct sim_spec s;
+	struct time_dram d;
+	s = (struct sim_spec){.dram = {.banks = 8, .row_bytes = 1024, .row_miss = 30, .open_interval = 4}};
+	assert_int_equal(dram_open(&d, &s), 0);
+	for (uint32_t k = 0; k < 8; k++)
+		assert_float_equal(take(&d, k * 1024, 32, 1000), 30 + 4.0 * k, 1e-3);
+	for (uint32_t k = 0; k < 8; k++)
+		assert_float_equal(take(&d, k * 1024 + 32, 32, 2000), 0, 1e-3);
+	assert_float_equal(take(&d, 8 * 1024, 32, 3000), 30, 1e-3);
+	dram_close(&d);
+}
+
+/* 8 bytes a cycle: a batch of 256 bytes takes 32 cycles and the turn 10, in which a read waits; until then writes cost nothing. */
+static void writes_go_in_batches(void **state)
+{
+	(void)state;
+	static struct sim_spec s;
+	struct time_dram d;
+	s = (struct sim_spec){.dram_bandwidth = 8, .dram = {.write_batch = 256, .turn = 10}};
+	assert_int_equal(dram_open(&d, &s), 0);
+	assert_false(dram_is_one_queue(&d));
+	for (uint32_t k = 0; k < 7; k++)
+		dram_give(&d, k * 32, 32, 1000);
+	assert_float_equal(take(&d, 0, 32, 1000), 0, 1e-3);
+	dram_give(&d, 7 * 32, 32, 1100);
+	assert_float_equal(take(&d, 0, 32, 1100), 42, 1e-3);
+	assert_int_equal(d.bytes, 10 * 32);
+	dram_close(&d);
+}
+
 /* ---- atomics ---- */
 
 static const struct sim_spec one = {.sm_count = 1}; /* SM */
@@ -438,6 +490,9 @@ int main(void)
 	    cmocka_unit_test(one_queue_is_a_bandwidth),
 	    cmocka_unit_test(partitions_have_a_bus_each),
 	    cmocka_unit_test(rows_open_and_banks_are_busy),
+	    cmocka_unit_test(rows_that_wait_side_by_side_are_put_together),
+	    cmocka_unit_test(rows_open_one_after_the_other),
+	    cmocka_unit_test(writes_go_in_batches),
 	    cmocka_unit_test(atomics_on_one_address_follow_each_other),
 	    cmocka_unit_test(a_full_queue_of_atomics_waits),
 	    cmocka_unit_test(many_addresses_are_kept_apart),

@@ -104,8 +104,10 @@ static int open_device(struct gpu **gpu, const struct fathom_measuring *how, str
 {
 	char device[512], reason[512];
 
-	if (how->device)
-		return gpu_open(gpu, how->device, how->seed, true, e);
+	if (how->device) {
+		const int rc = gpu_open(gpu, how->device, how->seed, true, e);
+		return rc == -ENOENT ? -EINVAL : rc; /* there is no such device */
+	}
 	return gpu_open_best(gpu, how->seed, device, sizeof(device), reason, sizeof(reason), e);
 }
 

@@ -13,11 +13,13 @@
 #define BASE_WAYS	16	    /* at least, of what is left when the sets of an L2's part are a power of two */
 #define BASE_L1		128	    /* KB of it and of shared memory together */
 #define BASE_SHARED	98304
-#define BASE_SETS	4   /* of the L1 */
-#define SECTORED	128 /* bytes of a line that has sectors */
-#define PORT		32  /* bytes that a cache moves in a cycle */
-#define HASHED_LEAST	16  /* sets that the L2's hash knows ... */
-#define HASHED_MOST	64  /* ... at most */
+#define BASE_SETS	4    /* of the L1 */
+#define SECTORED	128  /* bytes of a line that has sectors */
+#define PORT		32   /* bytes that a cache moves in a cycle */
+#define HASHED_LEAST	16   /* sets that the L2's hash knows ... */
+#define HASHED_MOST	64   /* ... at most */
+#define THREADS_MOST	2048 /* of an SM, and ... */
+#define WARP_MOST	32   /* ... of a warp: what its tables have room for */
 #define TUPLE		6
 
 struct writer {
@@ -83,6 +85,11 @@ static void scalars(const struct writer *w)
 	}
 }
 
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
 /* What the driver tells of the device, and what follows from it. */
 static void device(const struct writer *w)
 {
@@ -91,13 +98,16 @@ static void device(const struct writer *w)
 	const struct finding *clock = number(w->r, "device.clock_hz", &hz),
 			     *cost = number(w->r, "host.launch_latency", &launch),
 			     *policy = findings_get(&w->r->findings, "core.policy");
+	const bool cut = d->max_threads_per_sm > THREADS_MOST || d->warp_size > WARP_MOST;
 	str_addf(w->out,
 		 "-gpgpu_compute_capability_major %d # told by the driver\n-gpgpu_compute_capability_minor %d # told "
 		 "by the driver\n"
 		 "-gpgpu_ptx_force_max_capability %d # told by the driver\n-gpgpu_n_cores_per_cluster 1 # as in %s\n"
 		 "-gpgpu_registers_per_block %u # told by the driver\n-gpgpu_shader_core_pipeline %u:%u # told by the "
-		 "driver\n",
-		 d->cc / 10, d->cc % 10, d->cc, BASE, d->registers_per_block, d->max_threads_per_sm, d->warp_size);
+		 "driver%s\n",
+		 d->cc / 10, d->cc % 10, d->cc, BASE, d->registers_per_block,
+		 least(d->max_threads_per_sm, THREADS_MOST), least(d->warp_size, WARP_MOST),
+		 cut ? ", cut to what the simulator has room for" : "");
 	if (clock)
 		str_addf(w->out,
 			 "-gpgpu_clock_domains %.1f:%.1f:%.1f:850.0 # %s: device.clock_hz; the DRAM's taken from %s\n",

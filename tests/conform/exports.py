@@ -88,6 +88,22 @@ ACCEL_SIM = {
     "-trace_opcode_latency_initiation_dp": 2, "-trace_opcode_latency_initiation_sfu": 2}
 
 
+def accel_sim_refuses(said):
+    """What GPGPU-Sim's configuration code ends the program for (gpu-cache.h, hashing.cc, shader.cc)."""
+    value = {option: line.split()[1] for option, line in said.items() if line.startswith("-")}
+    for option in ("-gpgpu_cache:dl1", "-gpgpu_cache:dl2", "-gpgpu_const_cache:l1", "-gpgpu_cache:il1", "-gpgpu_tex_cache:l1"):
+        kind, sets, line, ways, hashed = re.match(r"(.):(\d+):(\d+):(\d+),.:.:.:.:(.)", value.get(option, "N:1:128:1,L:R:f:N:L")).groups()
+        sets, line, ways = int(sets), int(line), int(ways)
+        if sets & (sets - 1) or (hashed == "P" and sets not in (16, 32, 64)) or (kind == "S" and line != 128):
+            yield f"accel-sim: refused: {said[option]}"
+        if option == "-gpgpu_cache:dl1" and int(value.get("-gpgpu_unified_l1d_size", 128)) % (sets * line * ways // 1024 if option in value else 32):
+            yield f"accel-sim: no multiple of its first level: {said['-gpgpu_unified_l1d_size']}"
+    if value["-gpgpu_adaptive_cache_config"] == "1":
+        shared = [int(v) for v in value["-gpgpu_shmem_option"].split(",")]
+        if int(value.get("-gpgpu_shmem_size", 98304)) > 1024 * shared[-1] or shared[-1] > int(value.get("-gpgpu_unified_l1d_size", 128)):
+            yield f"accel-sim: no room for shared memory: {said['-gpgpu_shmem_option']}"
+
+
 def accel_sim(text, findings):
     said = {}
     for line in text.splitlines():
@@ -108,6 +124,7 @@ def accel_sim(text, findings):
             key = key if "." in key else None
             if key and findings[key]["verdict"] != verdicts[how]:
                 yield f"accel-sim: {key} is {findings[key]['verdict']}: {line}"
+    yield from accel_sim_refuses(said)
     if set(said) != set(ACCEL_SIM):
         yield f"accel-sim: {sorted(set(said) ^ set(ACCEL_SIM))}"
     for option, key in (("-gpgpu_n_clusters", "device.sm_count"), ("-gpgpu_smem_latency", "shared.latency"), ("-gpgpu_shmem_size", "shared.size")):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The twin that `fathom export --to gpu` makes of a run contradicts its original in nothing that a .gpu file can say.
 
-Usage: twin.py FATHOM SOURCE GPU:LIKE[:PROBES] ...   LIKE: another GPU, which lends what nobody measured; PROBES: those that are run, with
-                                                     commas between them
+Usage: twin.py FATHOM SOURCE GPU:LIKE[:PROBES][=MOST] ...   LIKE: another GPU, which lends what nobody measured; PROBES: those that are run,
+                                                     with commas between them; MOST: as many contradictions are known
        twin.py FATHOM SOURCE recorded             the twins of recorded runs load and run
 """
 import json
@@ -59,9 +59,11 @@ def main():
             if name == "recorded":
                 wrong += recorded(program, source, folder)
                 continue
+            name, _, most = name.partition("=")
             gpu, like, *probes = name.split(":")
             more, agree = contradictions(program, folder, gpu, like, *(probes or [""]))
             print(f"{gpu}: {agree} findings agree, {len(more)} contradict")
+            more = more if len(more) > int(most or 0) else []
             if agree < 20:
                 more.append(f"{gpu}: hardly anything was compared")
             wrong += more

@@ -183,7 +183,8 @@ int report_fleet_html(struct str *out, const struct fleet *f, struct err *e)
 		 "fathom</title>\n<style>",
 		 css->sha256, f->card_count);
 	str_addn(out, css->data, css->size);
-	str_addf(out, "</style>\n</head><body><main>\n<h1>%zu cards, %zu differ</h1>\n", f->card_count, differ);
+	str_addf(out, "</style>\n</head><body><main>\n<h1>%zu cards, %zu differ%s</h1>\n", f->card_count, differ,
+		 differ == 1 ? "s" : "");
 	str_addf(
 	    out,
 	    "<p class=\"soft\">A card lies apart in a number that is more than %.0f spreads and %.0f %% off the median "

@@ -30,6 +30,8 @@ async function open(browser, path, name, rest) {
 	expect(over <= 0, `${name}: ${over} pixels too wide at 390`);
 	const small = await page.evaluate(() => Math.min(...[...document.querySelectorAll("svg.plot text")].slice(0, 400)
 		.filter(t => t.textContent && t.getClientRects().length && !t.closest("[transform]")).map(t => t.getBoundingClientRect().height).filter(h => h > 0)));
+	const narrow = await page.evaluate(() => Math.min(...[...document.querySelectorAll("th")].map(t => t.getBoundingClientRect().width).filter(w => w > 0)));
+	expect(narrow >= 28, `${name}: a column is ${narrow} pixels wide at 390`);
 	expect(small >= 10, `${name}: text of a drawing is ${small} pixels high at 390`);
 	expect(!said.length, `${name}: the console says ${said[0]}`);
 	expect(!asked.length, `${name}: it asks for ${asked[0]}`);

@@ -76,6 +76,8 @@ void judge_tally(struct judge_room *room, const struct judge_ring *r, const stru
 		 struct judge_tally *t);
 /* log P(ring | shape) of all ways 1 .. most: adds to ll[w]. */
 void judge_likelihood(const struct judge_tally *t, uint32_t most, double *ll);
+/* log P of so many misses and hits at a rate that may be any. */
+double judge_log_beta(double misses, double hits);
 /* log P of m misses of v visits at a rate that is one of the noise's. */
 double judge_noise(double m, double v);
 /* How much worse a rate p explains m misses of v visits than their own share does, nats. */

@@ -38,7 +38,7 @@ struct judge_room *judge_room(struct arena *a, const struct judge_ring *ring, un
 	return room->lines && room->in_lap && room->lap && room->visits && room->misses && room->set ? room : NULL;
 }
 
-static double log_beta(double misses, double hits)
+double judge_log_beta(double misses, double hits)
 {
 	return lgamma(misses + 1) + lgamma(hits + 1) - lgamma(misses + hits + 2);
 }
@@ -141,7 +141,8 @@ void judge_likelihood(const struct judge_tally *t, uint32_t most, double *ll)
 	double over[JUDGE_WAYS_MOST + 3] = {0}, v = t->follow, m = t->follow_misses, noise = judge_noise(m, v);
 
 	for (uint32_t k = t->most; k > 1; k--)
-		over[k] = over[k + 1] + (t->visits[k] > 0 ? log_beta(t->misses[k], t->visits[k] - t->misses[k]) : 0);
+		over[k] =
+		    over[k + 1] + (t->visits[k] > 0 ? judge_log_beta(t->misses[k], t->visits[k] - t->misses[k]) : 0);
 	for (uint32_t w = 1; w <= most; w++) {
 		if (t->visits[w] > 0) {
 			v += t->visits[w];

@@ -1,5 +1,5 @@
 #include "judge/pages.h"
-#include <assert.h>
+#include "judge/pages_tally.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,10 +8,9 @@
 #define LINE_LEAST  4096	  /* bytes: no GPU has smaller pages */
 #define LINE_MOST   (64ull << 20) /* nobody saw an entry cover more: Mei 2014, 4.2, has 2 MB, and recorded cards 32 MB */
 #define SETS_DENSE  64		  /* up to so many sets all numbers are candidates; above, powers of two */
-#define SETS_MOST   2048
-#define FOLDED_MOST 512	 /* sets of a folded mapping */
-#define LINE_NEAR   2	 /* times the best plain line, up and down: what a folded one may have */
-#define FITS_MOST   0.06 /* as in space.c */
+#define FOLDED_MOST 512		  /* sets of a folded mapping */
+#define LINE_NEAR   2		  /* times the best plain line, up and down: what a folded one may have */
+#define FITS_MOST   0.06	  /* as in space.c */
 #define OVER_LEAST  0.25
 
 #define RINGS_MOST  128	   /* that are weighed; the others are foretold */
@@ -31,29 +30,15 @@
 #define PARTINGS    2		  /* ... the rings that tell them best, ... */
 #define ALWAYS	    0.9		  /* ... of whose lines so many visits miss, or hit */
 
-#define SETS_SIGMA 3.0 /* as in noise.c */
-#define RATE_NATS  2.0
+#define SETS_SIGMA 3.0	/* as in noise.c */
 #define REMAINDER  0.05 /* of the rings a LIKELY shape may leave unforetold: of as many as it may be wrong */
 
-/* A ring as lines of one size: each once, with its visits and misses. */
-struct ring_lines {
-	uint32_t n;
-	uint64_t *line;
-	uint32_t *visits, *misses;
-};
-struct tally {
-	uint32_t k[SETS_MOST]; /* 0 where v and m are 0 as well */
-	double v[SETS_MOST], m[SETS_MOST];
-	uint32_t used[SETS_MOST + 1], sets; /* those with lines, in the order of their first ones */
-	double count[JUDGE_WAYS_MOST + 2], visits[JUDGE_WAYS_MOST + 2], misses[JUDGE_WAYS_MOST + 2];
-	uint32_t most;
-};
 struct search {
 	const struct judge_ring *ring[RINGS_MOST];
 	unsigned index[RINGS_MOST];
 	unsigned rings;
-	struct ring_lines of[RINGS_MOST], any; /* room for any ring */
-	struct tally t;
+	struct pages_lines of[RINGS_MOST], any; /* room for any ring */
+	struct pages_tally t;
 	struct pages_shape shape[2 * KEPT];
 	unsigned n, candidates;
 	double best[RINGS_MOST]; /* of all candidates so far, up to this ring */
@@ -64,148 +49,6 @@ uint64_t pages_value(const struct pages_shape *q, enum pages_key k)
 {
 	const uint64_t of[PAGES_KEYS] = {q->line, (uint64_t)q->sets * q->ways, q->sets, q->ways};
 	return of[k];
-}
-
-/* ---- one ring, one mapping ---- */
-
-static void lines_of(const struct judge_ring *r, uint64_t line, struct ring_lines *out)
-{
-	uint64_t before = UINT64_MAX;
-
-	out->n = 0;
-	for (uint32_t i = 0; i < r->n; i++) {
-		const uint32_t e = r->sorted[i];
-		if (r->at[e] / line != before) {
-			before = r->at[e] / line;
-			out->line[out->n] = before;
-			out->visits[out->n] = out->misses[out->n] = 0;
-			out->n++;
-		}
-		out->visits[out->n - 1] += r->laps;
-		out->misses[out->n - 1] += r->count[e];
-	}
-}
-
-/* A shape's mapping by itself: the loops below write much, and need not read it again for it. */
-struct mapping {
-	uint64_t first;
-	uint32_t sets, mask, digit; /* mask: of a power of two, else 0; digit: bits of a folded one, else 0 */
-};
-
-static struct mapping mapping_of(const struct pages_shape *q)
-{
-	assert(q->sets);
-	const bool even = !(q->sets & (q->sets - 1));
-
-	return (struct mapping){q->first, q->sets, even ? q->sets - 1 : 0,
-				q->folded ? (uint32_t)__builtin_ctz(q->sets) : 0};
-}
-
-static inline uint32_t set_of(struct mapping q, uint64_t line)
-{
-	uint64_t set = 0;
-
-	if (!q.digit)
-		return (uint32_t)(q.mask ? line & q.mask : line % q.sets);
-	for (line += q.first; line; line >>= q.digit)
-		set ^= line;
-	return (uint32_t)set & q.mask;
-}
-
-static void tally(const struct ring_lines *r, const struct pages_shape *q, struct tally *t)
-{
-	uint32_t used = 0;
-
-	for (uint32_t i = 0; i < t->sets; i++) {
-		t->k[t->used[i]] = 0;
-		t->v[t->used[i]] = t->m[t->used[i]] = 0;
-	}
-	memset(t->count, 0, sizeof(t->count));
-	memset(t->visits, 0, sizeof(t->visits));
-	memset(t->misses, 0, sizeof(t->misses));
-	t->most = 0;
-	const struct mapping map = mapping_of(q);
-	const struct ring_lines of = *r;
-	for (uint32_t i = 0; i < of.n; i++) {
-		const uint32_t s = set_of(map, of.line[i]);
-		t->used[used] = s;
-		used += !t->k[s]++;
-		t->v[s] += of.visits[i];
-		t->m[s] += of.misses[i];
-	}
-	t->sets = used;
-	t->count[0] = map.sets - used;
-	for (uint32_t i = 0; i < used; i++) {
-		const uint32_t s = t->used[i];
-		const uint32_t k = t->k[s] <= JUDGE_WAYS_MOST ? t->k[s] : JUDGE_WAYS_MOST + 1;
-		t->count[k]++;
-		t->visits[k] += t->v[s];
-		t->misses[k] += t->m[s];
-		t->most = k > t->most ? k : t->most;
-	}
-}
-
-static double log_beta(double misses, double hits)
-{
-	return lgamma(misses + 1) + lgamma(hits + 1) - lgamma(misses + hits + 2);
-}
-
-/* log of sum over rates of prior x rate^m (1 - rate)^(v - m), as judge_noise. Others have a part in what lies beyond the SM, so each rate is only exp(2)
- * less probable than the one before. */
-static double noise(double m, double v)
-{
-#define RATE_ROW(rate, i)                                                                                              \
-	{                                                                                                              \
-		log(rate), log1p(-(rate)), RATE_NATS *(i), exp(-RATE_NATS *(i))                                        \
-	}
-	const struct {
-		double miss, hit, nats, prior; /* logs of the rate and of what it leaves; the prior as both */
-	} row[] = {RATE_ROW(1e-5, 0), RATE_ROW(1e-4, 1), RATE_ROW(1e-3, 2), RATE_ROW(1e-2, 3),
-		   RATE_ROW(JUDGE_NOISE, 4)};
-	enum { RATES = sizeof(row) / sizeof(row[0]) };
-	double term[RATES], sum = 0, all = 0, best = -INFINITY;
-
-	for (size_t i = 0; i < RATES; i++) {
-		term[i] = m * row[i].miss + (v - m) * row[i].hit - row[i].nats;
-		best = fmax(best, term[i]);
-		all += row[i].prior;
-	}
-	for (size_t i = 0; i < RATES; i++)
-		sum += exp(term[i] - best);
-	return best + log(sum / all);
-}
-
-/* What one tally says of all ways: sums over sets of up to k lines, and over those of more. */
-struct sums {
-	double visits[JUDGE_WAYS_MOST + 2], misses[JUDGE_WAYS_MOST + 2]; /* of sets of k lines and fewer */
-	double rate[JUDGE_WAYS_MOST + 2];				 /* of sets of more: log P at any rate */
-	double over[JUDGE_WAYS_MOST + 2]; /* lines of a lap that are too many, were there k ways */
-};
-
-static void sum_up(const struct tally *t, struct sums *out)
-{
-	double sets = 0;
-
-	out->visits[0] = out->misses[0] = 0;
-	for (uint32_t k = 1; k <= t->most; k++) {
-		out->visits[k] = out->visits[k - 1] + t->visits[k];
-		out->misses[k] = out->misses[k - 1] + t->misses[k];
-	}
-	out->rate[t->most] = out->over[t->most] = 0;
-	for (uint32_t k = t->most; k > 0; k--) {
-		const double v = t->visits[k], m = t->misses[k];
-		sets += t->count[k];
-		out->rate[k - 1] = out->rate[k] + (v > 0 ? log_beta(m, v - m) : 0);
-		out->over[k - 1] = out->over[k] + sets;
-	}
-}
-
-/* Misses of a ring that had to be with so many ways, and were not. */
-static double hidden(const struct sums *u, uint32_t most, uint32_t laps, uint32_t w)
-{
-	if (w >= most)
-		return 0;
-	return fmax(0, u->over[w] * laps - (u->misses[most] - u->misses[w]));
 }
 
 /* ---- the search ---- */
@@ -277,18 +120,18 @@ static double add_ring(struct search *s, unsigned i, const struct pages_shape *q
 {
 	const uint32_t laps = s->ring[i]->laps;
 	double best = -INFINITY;
-	struct sums u;
+	struct pages_sums u;
 
-	tally(&s->of[i], q, &s->t);
-	sum_up(&s->t, &u);
+	pages_tally_of(&s->of[i], q, &s->t);
+	pages_sum_up(&s->t, &u);
 	const uint32_t top = s->t.most;
-	const double all = noise(u.misses[top], u.visits[top]);
+	const double all = pages_noise(u.misses[top], u.visits[top]);
 	double fits = 0;
 	for (uint32_t w = least; w <= most; w++) {
 		/* Few numbers of lines occur in sets: between them one way more fits no more. */
 		if (w < top && (w == least || s->t.count[w] > 0))
-			fits = noise(u.misses[w], u.visits[w]);
-		ll[w] += w < top ? fits + u.rate[w] + JUDGE_HIDDEN * hidden(&u, top, laps, w) : all;
+			fits = pages_noise(u.misses[w], u.visits[w]);
+		ll[w] += w < top ? fits + u.rate[w] + JUDGE_HIDDEN * pages_hidden(&u, top, laps, w) : all;
 		best = fmax(best, ll[w]);
 	}
 	return best;
@@ -339,7 +182,7 @@ static unsigned partings(const struct search *s, unsigned *ring)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < s->rings; i++) {
-		const struct ring_lines *r = &s->of[i];
+		const struct pages_lines *r = &s->of[i];
 		double hot = 0, cold = 0;
 		for (uint32_t l = 0; l < r->n; l++) {
 			hot += r->misses[l] >= ALWAYS * r->visits[l];
@@ -442,15 +285,15 @@ static void space_of(struct search *s, const struct judge_ring *ring, unsigned r
 static void search_plain(struct search *s, uint64_t line)
 {
 	for (unsigned i = 0; i < s->rings; i++)
-		lines_of(s->ring[i], line, &s->of[i]);
-	for (uint32_t sets = 1; sets <= SETS_MOST; sets = sets < SETS_DENSE ? sets + 1 : 2 * sets)
+		pages_lines_of(s->ring[i], line, &s->of[i]);
+	for (uint32_t sets = 1; sets <= PAGES_SETS_MOST; sets = sets < SETS_DENSE ? sets + 1 : 2 * sets)
 		add_mapping(s, (struct pages_shape){.line = line, .sets = sets});
 }
 
 static void search_folded(struct search *s, uint64_t line)
 {
 	for (unsigned i = 0; i < s->rings; i++)
-		lines_of(s->ring[i], line, &s->of[i]);
+		pages_lines_of(s->ring[i], line, &s->of[i]);
 	for (uint32_t sets = 2; sets <= FOLDED_MOST; sets *= 2)
 		add_folded(s, (struct pages_shape){.line = line, .sets = sets});
 }
@@ -478,13 +321,14 @@ static double beyond_chance(double sum, double n)
 }
 
 /* How unlike the lines of sets that overflow miss: whatever is replaced, none of a set's has a place of its own. Only where each is visited once a lap. */
-static double unlike(const struct ring_lines *r, const struct pages_shape *q, const struct tally *t, uint32_t laps)
+static double unlike(const struct pages_lines *r, const struct pages_shape *q, const struct pages_tally *t,
+		     uint32_t laps)
 {
-	const struct mapping map = mapping_of(q);
+	const struct pages_mapping map = pages_mapping_of(q);
 	double sum = 0, n = 0;
 
 	for (uint32_t l = 0; l < r->n; l++) {
-		const uint32_t set = set_of(map, r->line[l]);
+		const uint32_t set = pages_set_of(map, r->line[l]);
 		if (t->k[set] <= q->ways || r->visits[l] != laps)
 			continue;
 		const double p = fmin(fmax(t->m[set] / t->v[set], 1e-9), 1 - 1e-9);
@@ -497,13 +341,13 @@ static double unlike(const struct ring_lines *r, const struct pages_shape *q, co
 /* How far a ring is beyond what a shape predicts, as judge_surprise says. */
 static double surprise(struct search *s, const struct judge_ring *ring, const struct pages_shape *q)
 {
-	struct tally *t = &s->t;
+	struct pages_tally *t = &s->t;
 	double v = 0, m = 0, off = 0, used = 0;
-	struct sums u;
+	struct pages_sums u;
 
-	lines_of(ring, q->line, &s->any);
-	tally(&s->any, q, t);
-	sum_up(t, &u);
+	pages_lines_of(ring, q->line, &s->any);
+	pages_tally_of(&s->any, q, t);
+	pages_sum_up(t, &u);
 	for (uint32_t set = 0; set < q->sets; set++)
 		if (t->k[set] && t->k[set] <= q->ways) {
 			v += t->v[set];
@@ -517,7 +361,7 @@ static double surprise(struct search *s, const struct judge_ring *ring, const st
 	off = beyond_chance(off, used) + unlike(&s->any, q, t, ring->laps);
 	if (m > JUDGE_NOISE * v)
 		off += judge_deviance(m, v, JUDGE_NOISE);
-	return off - JUDGE_HIDDEN * hidden(&u, t->most, ring->laps, q->ways);
+	return off - JUDGE_HIDDEN * pages_hidden(&u, t->most, ring->laps, q->ways);
 }
 
 /* Those that were not weighed are as good as measured after the shape was found. What hides misses of one hides those of all over the same addresses, as
@@ -580,10 +424,10 @@ static void facts(const struct search *s, struct pages_result *out)
 	}
 }
 
-static bool room_for(struct arena *a, uint32_t n, struct ring_lines *out)
+static bool room_for(struct arena *a, uint32_t n, struct pages_lines *out)
 {
-	*out = (struct ring_lines){0, ARENA_ARRAY(a, n, uint64_t), ARENA_ARRAY(a, n, uint32_t),
-				   ARENA_ARRAY(a, n, uint32_t)};
+	*out = (struct pages_lines){0, ARENA_ARRAY(a, n, uint64_t), ARENA_ARRAY(a, n, uint32_t),
+				    ARENA_ARRAY(a, n, uint32_t)};
 	return out->line && out->visits && out->misses;
 }
 

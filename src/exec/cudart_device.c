@@ -149,7 +149,8 @@ struct prop_13 {
 };
 #undef PROP_FIELD
 #undef ONLY_12
-_Static_assert(offsetof(struct prop_13, registers_host) == 704, "as CUDA 13's driver_types.h has it");
+_Static_assert(offsetof(struct prop_13, registers_host) == 704 && offsetof(struct prop_13, pools) == 720,
+	       "as CUDA 13's driver_types.h has it");
 
 #define ROOM_12 1032 /* sizeof(cudaDeviceProp) in CUDA 12 */
 #define ROOM_13 1008 /* and in 13 */
@@ -191,9 +192,11 @@ static void common(struct prop_12 *p)
 	*p->managed = of(83);
 	*p->concurrent_managed = of(89);
 	*p->host_pointer = of(91);
+	*p->cooperative = of(95);
 	*p->shared_optin = (size_t)of(97);
 	*p->registers_host = of(99);
 	*p->blocks_per_sm = of(106);
+	*p->pools = of(115);
 }
 
 EXEC_API cudaError_t cudaGetDeviceProperties_v2(void *out, int device)

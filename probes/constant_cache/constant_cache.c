@@ -9,8 +9,14 @@
 #include <string.h>
 
 enum { CONSTANT_CHASE, CONSTANT_LAP, CONSTANT_PAST };
-#define ZOOM_STRIDE   16   /* bytes, as in the paper's Fig. 18 */
+#define ZOOM_STRIDE   16 /* bytes, as in the paper's Fig. 18 */
+#define LATE	      3	 /* ticks, and a share, by which accesses of one class may differ */
+#define LATE_SHARE    0.02
+#define FASTER_MOST   0.01 /* of a walk's accesses: less than a class has */
 #define LINE_LIKELY   256  /* bytes: no shorter than most lines */
+#define MOST	      0.5  /* of the pieces that are fetched at once */
+#define FEW_TAKEN     3	   /* footprints that say what others take */
+#define TAKEN_MORE    1.25 /* times as much as they do is theirs still */
 #define SLOWEST_LEAST 0.25 /* of the accesses of some footprint, so that they are memory where nothing else says so */
 #define GROWN	      2	   /* times as large a part of the largest footprints is slow as of the smallest */
 
@@ -104,20 +110,70 @@ static double clock_cost(const struct chase_path *c, const struct chase_placed *
 	return NAN;
 }
 
+/* Of what others take from level k while a lap of a byte passes, as footprints say of which they take little; 0: too few do. Those are no more than a quarter of
+ * `most` bytes, and more than the level above holds. */
+static double taken(const struct chase_path *c, unsigned k, double most)
+{
+	const double above = k ? 2 * (double)c->level[k - 1].size.value : 0;
+	double rate[CHASE_SURVEY], scratch[CHASE_SURVEY];
+	size_t n = 0;
+
+	for (unsigned i = 0; i < c->survey_count; i++) {
+		const struct chase_sample *s = &c->survey[i];
+		const double part = missing(c, k, s);
+		if (s->footprint > above && 4 * s->footprint <= most && part < MOST)
+			rate[n++] = -log1p(-part) / s->footprint;
+	}
+	return n >= FEW_TAKEN ? stat_median(rate, n, scratch) : 0;
+}
+
+/* Whether most of the constant space misses level k, lap after lap: more than others' lines make miss of what fits, which they do the more the longer a
+ * lap takes. */
+static bool overflows(const struct chase_path *c, unsigned k)
+{
+	double most = 0, part = 0;
+
+	for (unsigned i = 0; i < c->survey_count; i++) {
+		if (!(c->survey[i].footprint > most))
+			continue;
+		most = c->survey[i].footprint;
+		part = missing(c, k, &c->survey[i]);
+	}
+	return part > MOST && part > -expm1(-TAKEN_MORE * taken(c, k, most) * most);
+}
+
 /* Whether level k, which is the last to hit, holds as much as the GPU's common L2: a cache of constants that only takes as long has another
  * size. L2_UNKNOWN: nobody knows. */
-static enum common_l2 same_size(const struct chase_path *c, unsigned k)
+static enum chase_state same_size(struct chase_path *c, unsigned k, const struct common_hit *hit, double clock,
+				  enum common_l2 *out)
 {
 	const struct chase_level *held = &c->level[k];
 	const bool sized = held->size.state == CHASE_DONE && !held->endless;
 	double size;
 	const bool known = study_number(c->study, "cache.global.l2.size", &size);
 
-	if (sized)
-		return !known ? L2_UNKNOWN : fabs(size - (double)held->size.value) < 0.02 * size ? L2_THIS : L2_OTHER;
+	*out = L2_UNKNOWN;
+	if (sized && known) {
+		*out = fabs(size - (double)held->size.value) < 0.02 * size ? L2_THIS : L2_OTHER;
+		return CHASE_DONE;
+	}
+	if (sized || overflows(c, k)) {
+		/* Nobody knows how much that L2 holds, or how much this level, but that L2 may be seen to hold what this level does not. */
+		struct common_hit more;
+		const uint64_t stride = held->line.state == CHASE_DONE ? held->line.value : LINE_LIKELY;
+		const enum chase_state state = common_l2_seen(
+		    c->study, CONSTANT_PAST, sized ? 2 * held->size.value : c->limit, stride, clock, &more);
+		if (state == CHASE_DONE && more.state == L2_THIS && hit->state == L2_THIS &&
+		    common_l2_is(hit, more.lo) == L2_THIS && common_l2_is(hit, more.hi) == L2_THIS)
+			*out = L2_OTHER;
+		if (sized || *out == L2_OTHER || state == CHASE_PENDING)
+			return state;
+	}
 	/* Others' lines in that L2 make some of its own miss, however few they are, and then no footprint is seen to fit for certain. */
 	const double least = holds(c, k);
-	return !held->endless && 2 * least > (double)c->limit && !(known && size < 0.98 * least) ? L2_THIS : L2_UNKNOWN;
+	if (!held->endless && 2 * least > (double)c->limit && !(known && size < 0.98 * least))
+		*out = L2_THIS;
+	return CHASE_DONE;
 }
 
 struct which_common {
@@ -160,8 +216,8 @@ static enum chase_state which_is_common(struct chase_path *c, const struct chase
 		return CHASE_DONE;
 	/* Or the one before, where that L2 is small enough to be seen to overflow, or others take lines from it. */
 	enum common_l2 alike = takes_as_long(c, served, caches - 1, clock, &hit), size = L2_UNKNOWN;
-	if (alike != L2_OTHER)
-		size = same_size(c, caches - 1);
+	if (alike != L2_OTHER && same_size(c, caches - 1, &hit, clock, &size) == CHASE_PENDING)
+		return CHASE_PENDING;
 	/* A nearest level that does not serve one line alone, lap after lap, was not seen to hold as much as it seems to: others leave so much of it. */
 	if (size == L2_OTHER && caches == 1 && served[0].state != CHASE_DONE && isnan(served[0].rough))
 		size = L2_UNKNOWN;
@@ -174,6 +230,53 @@ static enum chase_state which_is_common(struct chase_path *c, const struct chase
 		out->unsure = caches - 1;
 	}
 	return CHASE_DONE;
+}
+
+/* Whether a warm walk by words has accesses that are faster than all that footprints show: a cache smaller than any of them would answer those.
+ * DONE where it was measured. */
+static enum chase_state faster_in_blocks(const struct chase_path *c, bool *is)
+{
+	struct chase_path again = *c;
+	struct chase_run run[2];
+	const double least = c->classes[0].centre * (1 - LATE_SHARE) - LATE - c->grain;
+	uint32_t faster = 0;
+
+	*is = true;
+	again.class_count = 0;
+	const enum chase_state state = chase_walk(&again, run);
+	if (state != CHASE_DONE)
+		return state;
+	for (uint32_t i = 0; i < run[1].kept; i++)
+		faster += chase_ticks(run[1].record[i]) < least;
+	*is = faster > FASTER_MOST * run[1].kept;
+	return state;
+}
+
+/* Whether level k, of pieces as long as rows, behaves as banks with one open row each: it is of a known size, and no two pieces share a set. */
+static bool one_row_each(const struct chase_path *c, unsigned k)
+{
+	const struct chase_level *l = &c->level[k];
+
+	return k + 1 < c->level_count && !c->cold_slower && !c->cold_unsure && l->size.state == CHASE_DONE &&
+	       l->ways.state == CHASE_DONE && l->ways.value == 1;
+}
+
+/* Open rows, from level *rows on, and what is behind them are the memory. */
+static void rows_are_memory(struct chase_path *c, unsigned *caches, unsigned *rows, struct chase_placed *served)
+{
+	struct chase_level *l = &c->level[*rows];
+
+	/* The latency is that of a row that has to be opened, down to that of one that is open. */
+	struct chase_placed memory = served[c->level_count - 1];
+	if (served[*rows].state == CHASE_DONE)
+		memory.lo = fmin(memory.lo, served[*rows].lo);
+	served[*rows] = memory;
+	l->class_first = l->class_last = c->level[c->level_count - 1].class_last;
+	l->floor = 0;
+	c->doubtful = c->doubtful < *rows ? c->doubtful : 0;
+	c->level_count = *rows + 1;
+	*caches = *rows;
+	*rows = UINT_MAX;
 }
 
 static const char *key_of(char *out, size_t n, unsigned level, const char *what)
@@ -261,6 +364,7 @@ static void study_constant(struct study *s)
 	caches = c.level_count - 1;
 	bool are_rows;
 	unsigned rows = chase_rows_level(&c, &are_rows);
+	are_rows = are_rows && one_row_each(&c, rows);
 	bool more = c.cold_slower;
 	if (c.cold_unsure && !c.doubtful)
 		c.doubtful = caches;
@@ -287,6 +391,8 @@ static void study_constant(struct study *s)
 		chase_latency_over(&c, k, k || caches == 0 ? CHASE_PLACEMENTS : 16, &served[k]);
 	if (study_pending(s))
 		return;
+	if (are_rows)
+		rows_are_memory(&c, &caches, &rows, served);
 
 	struct which_common is;
 	if (which_is_common(&c, served, caches, more, &is) == CHASE_PENDING)
@@ -311,7 +417,9 @@ static void study_constant(struct study *s)
 	else
 		rows = UINT_MAX;
 	/* What is faster inside of blocks than at their first word may be a cache that is smaller than any footprint. */
-	const bool blocks = !levels && c.fill_unit > 0;
+	bool blocks = !levels && c.fill_unit > 0 && !are_rows;
+	if (blocks && rows == UINT_MAX && more && common == L2_THIS && faster_in_blocks(&c, &blocks) == CHASE_PENDING)
+		return;
 	for (unsigned k = 0; k < levels && !(c.doubtful && k >= c.doubtful); k++) {
 		if (k == unsure) {
 			study_verdict(
@@ -348,8 +456,10 @@ static void study_constant(struct study *s)
 			    unsure + 1);
 	else if (!levels)
 		study_verdict(s, "cache.constant.levels", VERDICT_ABSENT, "chase",
-			      "a load takes %.1f cycles at every footprint up to %llu bytes%s%s", served[0].mean,
-			      (unsigned long long)c.limit, more ? "" : " and at the first touch",
+			      are_rows ? "what is fetched at once is as long as a row of the memory, and one of them "
+					 "is kept in each bank"
+				       : "a load takes %.1f cycles at every footprint up to %llu bytes%s%s",
+			      served[0].mean, (unsigned long long)c.limit, more ? "" : " and at the first touch",
 			      common == L2_THIS ? ": that of the GPU's common L2" : "");
 	else if (more && levels > caches)
 		study_bound(s, "cache.constant.levels", levels, INFINITY, by_classes, "chase",
@@ -357,7 +467,9 @@ static void study_constant(struct study *s)
 	else
 		study_measured_number(s, "cache.constant.levels", levels, levels, levels, "", by_classes, "chase",
 				      "%u classes of latency, the slowest is %s", c.level_count + more,
-				      common == L2_THIS ? "beyond the GPU's common L2 or that" : "memory");
+				      are_rows		  ? "memory, of which some rows are open"
+				      : common == L2_THIS ? "beyond the GPU's common L2 or that"
+							  : "memory");
 	for (unsigned k = levels; k < 3 && rows == UINT_MAX; k++) {
 		/* Of levels behind the last that is seen the number of levels says enough. */
 		const bool hidden = more && levels > caches && common != L2_UNKNOWN;

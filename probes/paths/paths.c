@@ -379,24 +379,6 @@ static struct ticks after(struct study *s, enum way w, uint32_t words)
 	return ticks_of(s, LINES, bytes, p, words, words * LAPS);
 }
 
-/* Whether reading more than the global path's L1 holds surely drives all else out of it: a cache that replaces at random may keep some of it, and
- * did so on an H200 in three runs of four. Where there is none nothing is kept. */
-static bool drives_out(const struct study *s)
-{
-	static const char *const orderly[] = {"lru", "fifo", "plru", "nru"};
-	const struct finding *size = study_finding(s, "cache.global.l1.size"),
-			     *policy = study_finding(s, "cache.global.l1.policy");
-
-	if (!size || (size->verdict != VERDICT_MEASURED && size->verdict != VERDICT_BOUND &&
-		      size->verdict != VERDICT_INCONCLUSIVE))
-		return true;
-	for (size_t i = 0; policy && policy->verdict == VERDICT_MEASURED && i < sizeof(orderly) / sizeof(orderly[0]);
-	     i++)
-		if (policy->value.kind == VALUE_TEXT && strcmp(policy->value.text, orderly[i]) == 0)
-			return true;
-	return false;
-}
-
 /* Whether most of the words were driven out, though a cache that replaces at random kept some: the rest is nowhere else slower. */
 static bool most_beyond(const struct level *l, const struct ticks *t)
 {
@@ -459,9 +441,7 @@ static void study_local(struct study *s)
 		/* Lines that one path brought another may not find, though both take their places from one cache. */
 		if (in_texture == SEEN_BEYOND && is_open(s, "cache.texture.l1.shared_with"))
 			say_shared(s, "texture", "global.l1", method, seen);
-	} else if (in_l1 == SEEN_HERE && in_texture == SEEN_BEYOND && drives_out(s))
-		say_shared(s, "local", "texture.l1", method, seen);
-	else
+	} else
 		/* What was read may not have been enough to drive out all of a level that nobody knows. */
 		say(s, "local", VERDICT_INCONCLUSIVE, seen);
 }

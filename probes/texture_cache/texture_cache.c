@@ -238,7 +238,6 @@ static enum chase_state shape_of(struct chase_path *c, unsigned k, const struct 
 				return own;
 		}
 	}
-	const struct chase_level tried = c->level[k];
 	c->level[k] = before;
 	const enum chase_state state = is_common_l2(c, k, t, &common, &seems);
 	if (state == CHASE_PENDING)
@@ -247,12 +246,6 @@ static enum chase_state shape_of(struct chase_path *c, unsigned k, const struct 
 	c->beyond_sm = c->beyond_sm || ((common || seems) && !k);
 	if (common)
 		return CHASE_DONE;
-	/* What is no nearer than that L2 is judged by its lines alone. */
-	if (!last && !seems && !(k && c->likely)) {
-		c->likely = 0;
-		c->level[k] = tried;
-		return CHASE_DONE;
-	}
 	return chase_geometry(c, k);
 }
 

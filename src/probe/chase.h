@@ -230,8 +230,7 @@ struct chase_blocks {
 	bool *hot;
 	uint32_t count;
 	uint64_t unit;
-	bool settled;	/* undecided, because after a while nothing missed any more: all of it fits */
-	bool elsewhere; /* but in some order of them other blocks than these missed lap after lap */
+	bool settled; /* undecided, because after a while nothing missed any more: all of it fits */
 };
 enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
 			   struct chase_blocks *out);

@@ -139,14 +139,8 @@ static enum chase_state agreed_chain(struct chase_path *c, uint32_t sm, unsigned
 				return CHASE_DONE;
 			}
 	}
-	/* A clock that is faster now and then makes them differ as well, and SMs are compared later. */
-	if (c->swing > 0)
-		return CHASE_DONE;
-	snprintf(c->why, sizeof(c->why),
-		 "no two chains agree in what a load takes: from %.1f cycles of %u to %.1f of %u. Each may meet "
-		 "refreshes of the memory elsewhere",
-		 lap[0].cycles, length[0], lap[3].cycles, length[3]);
-	return CHASE_UNDECIDED;
+	/* SMs are compared later. */
+	return CHASE_DONE;
 }
 
 enum chase_state chase_chain_far(struct chase_path *c, uint32_t sm, unsigned *loads, double *more)

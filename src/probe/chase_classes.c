@@ -303,8 +303,7 @@ static bool takes_over(const struct chase_path *c, unsigned k)
 
 /* A class that is real takes part in a walk with every block, or grows to dominate; what is left is noise that likes some
  * latency, as a stall that keeps step with the chase. */
-static bool is_real(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *run, unsigned k,
-		    bool *together)
+static bool is_real(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *run, unsigned k)
 {
 	const struct chase_sample *top = &c->survey[c->survey_count - 1];
 	double beyond = 0, before = 0, own = 0;
@@ -325,7 +324,6 @@ static bool is_real(struct chase_path *c, const struct chase_pool *pool, const s
 	/* Where a step is all that a miss fetches, a level that overflows misses at every step in the end. */
 	bool every_step = both.unit <= c->stride && cold.blocks <= c->stride;
 	bool all_blocks = beyond >= 0.3 || (blocks && (!every_step || beyond >= 3 * before));
-	*together = all_blocks && beyond >= SHARE_REAL;
 	if (!all_blocks)
 		return false;
 	/* Where a miss fetches sixteen steps, one access in sixteen is a miss; a peak in jitter is rarer. Or else it falls on
@@ -336,8 +334,8 @@ static bool is_real(struct chase_path *c, const struct chase_pool *pool, const s
 }
 
 /* A class that only a fast clock makes: as much slower than another one as that explains, and never what most accesses are of
- * where both occur. What is really slower takes over in the end: a next level that is little slower. */
-static bool is_ghost(const struct chase_path *c, unsigned of, unsigned k)
+ * where both occur. What is really slower takes over in the end, or has places of its own: a next level that is little slower. */
+static bool is_ghost(struct chase_path *c, const struct chase_pool *pool, unsigned of, unsigned k)
 {
 	const double near = c->classes[of].centre, far = c->classes[k].centre;
 	double part[CHASE_SURVEY], scratch[CHASE_SURVEY];
@@ -353,18 +351,18 @@ static bool is_ghost(const struct chase_path *c, unsigned of, unsigned k)
 		return false;
 	/* The larger footprints. */
 	size_t last = n < 6 ? n : n / 2 < 6 ? 6 : n / 2;
-	return stat_median(part + (n - last), last, scratch) < 0.5;
+	return stat_median(part + (n - last), last, scratch) < 0.5 && !chase_owns_places(c, pool, k);
 }
 
 /* What a fast clock makes of one that is dropped is dropped with it: that one may be a far part of the same level as well as a ghost. */
-static void drop_ghosts(struct chase_path *c)
+static void drop_ghosts(struct chase_path *c, const struct chase_pool *pool)
 {
 	for (unsigned k = 1; k < c->class_count && c->swing > 0;) {
-		bool ghost = is_ghost(c, k - 1, k);
+		bool ghost = is_ghost(c, pool, k - 1, k);
 		if (!ghost)
 			k++;
 		while (ghost) {
-			ghost = k + 1 < c->class_count && is_ghost(c, k, k + 1);
+			ghost = k + 1 < c->class_count && is_ghost(c, pool, k, k + 1);
 			for (unsigned i = 0; i < c->survey_count; i++)
 				c->survey[i].share[k - 1] += c->survey[i].share[k];
 			remove_class(c, k);
@@ -374,21 +372,11 @@ static void drop_ghosts(struct chase_path *c)
 
 static void drop_spurious(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *run)
 {
-	for (unsigned k = 1; k < c->class_count;) {
-		bool together, later;
-		if (is_real(c, pool, run, k, &together)) {
+	for (unsigned k = 1; k < c->class_count;)
+		if (is_real(c, pool, run, k))
 			k++;
-		} else if (together && k + 1 < c->class_count && !is_real(c, pool, run, k + 1, &later)) {
-			/* With the slower one it is real: a stall that keeps step splits misses in two peaks, of which neither takes
-			 * part with every block. The faster one is the latency. */
-			for (unsigned i = 0; i < c->survey_count; i++)
-				c->survey[i].share[k] += c->survey[i].share[k + 1];
-			c->classes[k].share = fmax(c->classes[k].share, c->classes[k + 1].share);
-			remove_class(c, k + 1);
-		} else {
+		else
 			remove_class(c, k);
-		}
-	}
 }
 
 /* Steps of the clock: what nearly all times are multiples of. */
@@ -519,7 +507,7 @@ static enum chase_state survey(struct chase_path *c)
 	for (unsigned i = 0; i < c->survey_count; i++)
 		for (unsigned k = 0; k < c->class_count; k++)
 			c->survey[i].share[k] = chase_share_near(&pool->run[i], c->classes[k].centre, c->grain);
-	drop_ghosts(c);
+	drop_ghosts(c, pool);
 	for (unsigned i = 0; i < c->survey_count && c->swing > 0; i++)
 		for (unsigned k = 0; k < c->class_count; k++)
 			c->survey[i].share[k] = fmax(c->survey[i].share[k], share_of(c, &pool->run[i], k));

@@ -293,15 +293,9 @@ void chase_merge(struct chase_path *c)
 			k++;
 			continue;
 		}
-		/* Noise can hide how much a level holds; then nobody knows. */
-		if (l->noisy || up->noisy) {
-			c->doubtful = c->doubtful && c->doubtful < k ? c->doubtful : k;
-			k++;
-			continue;
-		}
-		l[1].class_first = l->class_first;
-		memmove(l, l + 1, (c->level_count - k - 1) * sizeof(*l));
-		c->level_count--;
+		/* Noise can hide how much a level holds: nobody knows. */
+		c->doubtful = c->doubtful && c->doubtful < k ? c->doubtful : k;
+		k++;
 	}
 }
 

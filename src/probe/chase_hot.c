@@ -254,7 +254,6 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 			return all;
 		}
 		*out = (struct chase_blocks){hot, blocks, unit};
-		out->elsewhere = least && laps_elsewhere(study_arena(c->study), ring, unit, seen, runs, out);
 		return CHASE_DONE;
 	}
 	if (all != CHASE_DONE)
@@ -280,7 +279,7 @@ struct hot_key {
 };
 
 struct hot_seen {
-	bool told, settled, lent, elsewhere; /* lent: it was told by parities */
+	bool told, settled, lent; /* lent: it was told by parities */
 	char why[sizeof(((struct chase_path *)0)->why)];
 	bool hot[]; /* of each block, where it was told */
 };
@@ -297,7 +296,6 @@ static void keep_hot(struct chase_path *c, const struct hot_key *key, enum chase
 	memset(seen, 0, bytes);
 	seen->told = told;
 	seen->settled = !told && found->settled;
-	seen->elsewhere = found->elsewhere;
 	seen->lent = lent;
 	memcpy(seen->why, c->why, sizeof(seen->why));
 	if (told)
@@ -339,7 +337,7 @@ enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_
 		memcpy(c->why, before->why, sizeof(c->why));
 		if (before->told)
 			memcpy(kept, before->hot, blocks * sizeof(*kept));
-		*out = before->told ? (struct chase_blocks){kept, blocks, unit, .elsewhere = before->elsewhere}
+		*out = before->told ? (struct chase_blocks){kept, blocks, unit}
 				    : (struct chase_blocks){.settled = before->settled};
 		return before->told ? CHASE_DONE : CHASE_UNDECIDED;
 	}

@@ -1,11 +1,8 @@
 /* What the misses of a ring say, lap after lap. */
 #include "probe/chase_laps.h"
-#include "base/arena.h"
 #include <math.h>
-#include <string.h>
 
-#define RISING	     1.2 /* misses of the last lap over those of the first */
-#define OTHERS_LEAST 2	 /* lines that miss in every lap */
+#define RISING 1.2 /* misses of the last lap over those of the first */
 
 /* Complete laps without a miss. */
 unsigned laps_clean(const struct chase_run *r)
@@ -72,33 +69,4 @@ bool laps_settle(const struct chase_run *r)
 		if (chase_index(r->record[i]) / r->elements >= laps / 2)
 			return false;
 	return true;
-}
-
-/* Whether blocks other than those that conflict missed in every later lap of some order: by then what a launch brought is driven out, and noise does
- * not come back to the same lines. A rule that gives up one line of many all the time gives up others in another order. */
-bool laps_elsewhere(struct arena *a, const struct chase_ring_spec *ring, uint64_t unit, const struct chase_run *run,
-		    unsigned runs, const struct chase_blocks *found)
-{
-	uint32_t *missed = ARENA_ARRAY(a, found->count, uint32_t);
-
-	for (unsigned k = 0; missed && k < runs; k++) {
-		const struct chase_run *r = &run[k];
-		const uint64_t *at = chase_ring(a, (double)ring->bytes, r->point->p);
-		const uint32_t laps = r->covered / r->elements, from = laps / 2;
-		uint32_t others = 0;
-		if (!at || laps < LAPS_SETTLED)
-			continue;
-		memset(missed, 0, found->count * sizeof(*missed));
-		for (uint32_t i = 0; i < r->kept; i++) {
-			const uint32_t index = chase_index(r->record[i]), e = chase_at(r->point->p, r->elements, index),
-				       lap = index / r->elements;
-			if (lap >= from && lap < laps && at[e] != ring->extra)
-				missed[(at[e] - ring->start) / unit]++;
-		}
-		for (uint32_t i = 0; i < found->count; i++)
-			others += !found->hot[i] && missed[i] >= laps - from;
-		if (others >= OTHERS_LEAST)
-			return true;
-	}
-	return false;
 }

@@ -10,8 +10,6 @@ unsigned laps_clean(const struct chase_run *r);
 /* laps: how many the later half has; sure: of each, the misses that a ring that does not fit shows. */
 bool laps_calm_down(const struct chase_run *r, double sure, uint32_t *laps);
 bool laps_spread(const struct chase_run *run, unsigned runs, const bool *hot, uint32_t blocks);
-bool laps_elsewhere(struct arena *a, const struct chase_ring_spec *ring, uint64_t unit, const struct chase_run *run,
-		    unsigned runs, const struct chase_blocks *found);
 bool laps_settle(const struct chase_run *r);
 
 #endif

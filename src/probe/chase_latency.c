@@ -161,8 +161,12 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 		for (size_t i = 0; i < m; i++)
 			own[i] = v[i][1];
 		const bool apart = chase_parts_of(own, m, c->grain, own + m, whole, &parts);
-		if (apart && !(c->swing > 0))
+		if (apart && !(c->swing > 0)) {
 			out->mean = parts.mean;
+		} else if (apart && (chase_take_turns(&r, &parts) || chase_beyond_swing(&parts, c->swing, c->grain))) {
+			out->mean = parts.mean;
+			out->usual = (double)parts.counted / r.kept;
+		}
 	}
 	/* First touches may wait for translations, rows and refreshes, in step with the chase: the fastest of them did not. */
 	struct stat_mode undelayed[CHASE_PARTS];

@@ -25,20 +25,6 @@ enum chase_state chase_conflicting(struct chase_path *c, unsigned k, uint64_t st
 	return chase_hot(c, k, &ring, out);
 }
 
-/* Where others take lines in every lap, those few that one more makes miss in wide steps are no more than others take of them: that a ring seems to
- * fit says nothing there, unless it is seen that no line misses again and again. UNDECIDED: nobody knows. */
-static enum chase_state overflows_yet(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool *fits)
-{
-	struct chase_blocks found;
-
-	if (!c->level[k].noisy)
-		return CHASE_DONE;
-	const enum chase_state state = chase_hot(c, k, ring, &found);
-	for (uint32_t i = 0; state == CHASE_DONE && found.hot && i < found.count; i++)
-		*fits = *fits && !found.hot[i];
-	return state;
-}
-
 /* Where others take lines, what misses of a ring that leaves room may look as if it were too large: all of it that the levels above do not keep. The blocks
  * that were in conflict are again, if they are lines. UNDECIDED: they are not. */
 static enum chase_state one_in_conflict(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
@@ -58,8 +44,7 @@ static enum chase_state one_in_conflict(struct chase_path *c, unsigned k, const 
 }
 
 /* Lines that share a set with their neighbours miss together, as the parts of one line would. But of one line a part does for all: as
- * many, each touched in one place only, overflow as before, whereas every other one of several lines leaves room. Where the levels
- * above may keep so few, each is touched in two places: then lines of half the length would overflow, too. */
+ * many, each touched in one place only, overflow as before, whereas every other one of several lines leaves room. */
 enum chase_state chase_line_alone(struct chase_path *c, unsigned k, uint64_t extra, const struct chase_blocks *of,
 				  uint64_t *line)
 {
@@ -69,31 +54,19 @@ enum chase_state chase_line_alone(struct chase_path *c, unsigned k, uint64_t ext
 		struct chase_ring_spec ring = {.stride = *line, .bytes = l->size.value, .extra = extra};
 		bool fits;
 		enum chase_state state = chase_fits(c, k, &ring, &fits, NULL);
-		if (state == CHASE_DONE && fits)
-			state = overflows_yet(c, k, &ring, &fits);
 		if (state != CHASE_DONE)
 			return state;
 		if (!fits)
 			return one_in_conflict(c, k, &ring, of);
-		if (chase_hidden(c, k, chase_spec_elements(&ring))) {
-			ring.stride /= 2;
-			if (ring.stride > l->sector.value && !chase_hidden(c, k, chase_spec_elements(&ring))) {
-				state = chase_fits(c, k, &ring, &fits, NULL);
-				if (state != CHASE_DONE)
-					return state;
-			} else {
-				fits = false;
-			}
-		}
-		if (!fits) {
+		if (l->noisy || chase_hidden(c, k, chase_spec_elements(&ring))) {
 			snprintf(
 			    c->why, sizeof(c->why),
-			    "so few of them as tell lines of %llu bytes from neighbours that share a set may stay in "
-			    "the level above",
+			    "of those that tell lines of %llu bytes from neighbours that share a set, others may take "
+			    "some, or the level above keep them",
 			    (unsigned long long)*line);
 			return CHASE_UNDECIDED;
 		}
-		*line = ring.stride / 2;
+		*line /= 2;
 	}
 	return CHASE_DONE;
 }

@@ -27,26 +27,6 @@ static enum chase_state reaches_level(struct chase_path *c, unsigned k, const st
 	return state;
 }
 
-/* Accesses that enter a page wait for its translation, and each leaves a record. Where records go through the level they take places
- * in it, and a ring that fits alone does not fit beside them. With records elsewhere it does. */
-static enum chase_state beside_records(struct chase_path *c, unsigned k, bool *fits)
-{
-	const struct chase_level kept = c->level[k];
-	const unsigned kind = c->kind;
-	const struct chase_ring_spec ring = {.bytes = kept.size.value + kept.stride, .stride = kept.stride};
-
-	*fits = false;
-	if (!c->quiet_room || c->quiet_kind == kind || ring.bytes > c->limit)
-		return CHASE_DONE;
-	c->level[k].patient = true;
-	c->kind = c->quiet_kind;
-	enum chase_state state = chase_fits(c, k, &ring, fits, NULL);
-	c->kind = kind;
-	c->level[k] = kept;
-	*fits = *fits && state == CHASE_DONE;
-	return state == CHASE_PENDING ? state : CHASE_DONE;
-}
-
 /* The tables that translations are read from may go through the level, too: the sets that hold them have less room for lines. Then one more
  * line conflicts with fewer of them there, and finds room in sets that what seemed all that fits leaves a place in, as where sets are hashed. */
 static enum chase_state beside_tables(struct chase_level *l)
@@ -80,22 +60,7 @@ enum chase_state chase_by_lines(struct chase_path *c, unsigned k)
 		return CHASE_DONE;
 	/* What entered a page was not counted, but recorded. */
 	if (chase_beyond_reach(c, 0, (double)size, 0)) {
-		bool fits;
-		enum chase_state state = beside_records(c, k, &fits);
-		if (state == CHASE_PENDING)
-			return l->size.state = l->line.state = l->ways.state = l->sets.state = state;
-		if (!fits && (l->uneven || l->hashed))
-			return beside_tables(l);
-		if (!fits)
-			return CHASE_DONE;
-		static const char records[] =
-		    "more fits where records go elsewhere: those of accesses that waited for a translation "
-		    "take places themselves";
-		chase_undecided(&l->line, records);
-		chase_undecided(&l->ways, records);
-		chase_undecided(&l->sets, records);
-		l->unequal = 0;
-		return CHASE_UNDECIDED;
+		return l->uneven || l->hashed ? beside_tables(l) : CHASE_DONE;
 	}
 	for (unsigned i = 0; i < sizeof(every) / sizeof(every[0]); i++) {
 		uint64_t stride = every[i] * (i < 4 ? l->line.value : period);

@@ -20,5 +20,10 @@ struct chase_parts {
  * between the groups, an average over all would take those for the slower part: then only what is near a peak counts. False: there are
  * no such parts. scratch: n doubles, ticks: n words; v, in ticks, is reordered. */
 bool chase_parts_of(double *v, size_t n, uint32_t grain, double *scratch, uint32_t *ticks, struct chase_parts *out);
+/* Whether accesses to the fastest and the slowest part take turns, as places do that lie side by side. What a clock that is faster now and
+ * then makes slower is slow for many accesses in a row, so that most stretches are of one kind. */
+bool chase_take_turns(const struct chase_run *r, const struct chase_parts *parts);
+/* Whether each part is later than the one before it would be by such a clock: by more than its swing, a ratio. */
+bool chase_beyond_swing(const struct chase_parts *parts, double swing, uint32_t grain);
 
 #endif

@@ -4,6 +4,9 @@
 #include "stat/stat.h"
 #include <math.h>
 
+#define OWN_LEAST      0.5 /* of the accesses to places that a class has of its own, ... */
+#define ELSEWHERE_MOST 0.1 /* ... and of those elsewhere */
+
 /* Whether a footprint of the survey says where accesses of a class fall: it has a part worth looking at, and in one as small as a unit all places
  * are multiples of one. */
 static bool shows_places(const struct chase_path *c, unsigned i, unsigned k)
@@ -42,4 +45,25 @@ uint64_t chase_own_unit(struct chase_path *c, const struct chase_pool *pool, uns
 	const uint64_t unit = class_unit(c, pool, k), faster = unit ? class_unit(c, pool, k - 1) : 0;
 
 	return faster && unit >= 2 * faster ? unit : 0;
+}
+
+bool chase_owns_places(struct chase_path *c, const struct chase_pool *pool, unsigned k)
+{
+	const double least = c->classes[k].centre - chase_reach(c->classes[k].centre, c->grain);
+	const uint64_t unit = chase_own_unit(c, pool, k);
+	double own[2] = {0}, of[2] = {0}; /* elsewhere, at its places */
+
+	if (!unit)
+		return false;
+	for (unsigned i = 0; i < pool->runs; i++) {
+		const struct chase_run *r = &pool->run[i];
+		if (!shows_places(c, i, k))
+			continue;
+		for (uint32_t q = 0; q < r->kept; q++) {
+			const bool at = place_of(c, r, q) % unit == 0;
+			of[at]++;
+			own[at] += chase_ticks(r->record[q]) >= least;
+		}
+	}
+	return own[1] > OWN_LEAST * of[1] && own[0] < ELSEWHERE_MOST * of[0];
 }

@@ -57,6 +57,8 @@ enum chase_state chase_first_touches(struct chase_path *c, const struct chase_po
 /* Of the survey's footprints: what places of class k, which is not the first, are multiples of, if that is more than those of the class before are
  * of: its accesses miss where something begins that is fetched at once. In bytes; 0: it has none of its own. */
 uint64_t chase_own_unit(struct chase_path *c, const struct chase_pool *pool, unsigned k);
+/* Whether it has such places, and they are its own or slower, and others hardly ever: a clock that is faster now and then does not care. */
+bool chase_owns_places(struct chase_path *c, const struct chase_pool *pool, unsigned k);
 /* Parameters of a chase of which everything is recorded. */
 void chase_survey_params(const struct chase_path *c, double *p, double stride, double warm, double timed);
 /* Levels from classes: neighbours that are parts of one level are put together. walks: the cold and the warm one. */

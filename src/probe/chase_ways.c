@@ -317,16 +317,6 @@ static enum chase_state ways_of(struct chase_path *c, unsigned k)
 		chase_undecided(&l->sets, c->why);
 		return chase_undecided(&l->ways, c->why);
 	}
-	/* Of a set of one line it is always that one. */
-	for (unsigned i = 0; most == 1 && i < seen; i++)
-		if (kept[i].blocks.elsewhere) {
-			snprintf(c->why, sizeof(c->why),
-				 "one more line conflicts with one, and with others in another order of them: its "
-				 "policy may "
-				 "never give up the others");
-			chase_undecided(&l->sets, c->why);
-			return chase_undecided(&l->ways, c->why);
-		}
 	if (!apart) {
 		snprintf(c->why, sizeof(c->why),
 			 "one more line makes lines of several sets miss, as others' lines in "

@@ -182,9 +182,9 @@ struct which_common {
 	enum common_l2 common;
 };
 
-/* Which level is the GPU's common L2? Only the last one that hits can be. more: first touches are slower still. */
-static enum chase_state which_is_common(struct chase_path *c, const struct chase_placed *served, unsigned caches,
-					bool more, struct which_common *out)
+/* Whether the last level that hits is the GPU's common L2. more: first touches are slower still. known: what is known of that L2. */
+static enum chase_state last_is_common(struct chase_path *c, const struct chase_placed *served, unsigned caches,
+				       bool more, struct common_hit *known, struct which_common *out)
 {
 	struct study *s = c->study;
 	struct common_hit hit = common_l2_found(s);
@@ -201,6 +201,7 @@ static enum chase_state which_is_common(struct chase_path *c, const struct chase
 			return CHASE_PENDING;
 		hit.slack = c->swing;
 	}
+	*known = hit;
 	out->common = takes_as_long(c, served, c->level_count - 1, clock, &hit);
 	if (!more && out->common == L2_THIS) {
 		bool passed;
@@ -277,6 +278,27 @@ static void rows_are_memory(struct chase_path *c, unsigned *caches, unsigned *ro
 	c->level_count = *rows + 1;
 	*caches = *rows;
 	*rows = UINT_MAX;
+}
+
+/* Which level is the GPU's common L2? The last one that hits, or none, and each before it that may be one of its nearer parts: as long as nobody
+ * knows how much it holds. */
+static enum chase_state which_is_common(struct chase_path *c, const struct chase_placed *served, unsigned caches,
+					bool more, struct which_common *out)
+{
+	struct common_hit hit = {.state = L2_NONE};
+	const enum chase_state state = last_is_common(c, served, caches, more, &hit, out);
+	unsigned from = out->unsure != UINT_MAX ? out->unsure : out->levels;
+
+	if (state != CHASE_DONE || (out->unsure == UINT_MAX && out->common != L2_THIS) || hit.state == L2_NONE ||
+	    hit.state == L2_UNKNOWN || hit.nearest >= hit.farthest)
+		return state;
+	for (; from && served[from - 1].state == CHASE_DONE && c->level[from - 1].size.state != CHASE_DONE; from--) {
+		struct chase_placed one = served[from - 1];
+		if (!chase_take_off(c->study, &one) || common_l2_has(&hit, one.mean) == L2_OTHER)
+			break;
+		out->unsure = from - 1;
+	}
+	return CHASE_DONE;
 }
 
 static const char *key_of(char *out, size_t n, unsigned level, const char *what)
@@ -421,7 +443,7 @@ static void study_constant(struct study *s)
 	if (blocks && rows == UINT_MAX && more && common == L2_THIS && faster_in_blocks(&c, &blocks) == CHASE_PENDING)
 		return;
 	for (unsigned k = 0; k < levels && !(c.doubtful && k >= c.doubtful); k++) {
-		if (k == unsure) {
+		if (k >= unsure) {
 			study_verdict(
 			    s, key_of(key, sizeof(key), k, "latency"), VERDICT_INCONCLUSIVE, "chase",
 			    "whether this level is a constant cache or the GPU's common L2 could not be told");
@@ -453,7 +475,7 @@ static void study_constant(struct study *s)
 		study_bound(s, "cache.constant.levels", unsure, INFINITY, by_classes, "chase",
 			    "whether the slowest of %u classes that hit is a constant cache or the GPU's common L2 "
 			    "could not be told",
-			    unsure + 1);
+			    levels > unsure ? levels : unsure + 1);
 	else if (!levels)
 		study_verdict(s, "cache.constant.levels", VERDICT_ABSENT, "chase",
 			      are_rows ? "what is fetched at once is as long as a row of the memory, and one of them "

@@ -135,14 +135,43 @@ static void conclude_ridge(struct study *s, const struct roof *r, const char *ev
 			      at * study_device(s)->warp_size);
 }
 
-/* ridge: the same, where its warps that end before others were counted on their own; or r. */
-static void conclude(struct study *s, const struct roof *r, const struct roof *ridge, double pace)
+/* One warp alone. better: part of its time that operations may take that nobody sees. */
+static void conclude_completion(struct study *s, const struct roof *r, double cycles, double better)
+{
+	static const char one[] = "run time of one warp, difference of two lengths";
+	const struct timed *first = &r->time[0];
+	const char *evidence = pipeline_row[r->class].name;
+	char key[64];
+	key_of(key, r, PART_COMPLETION);
+	if (r->end_shows)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
+			      "what is at the end of a loop takes longer than the few links of a short one, and hides "
+			      "behind more of them");
+	else
+		study_measured_number(s, key, first->ns * cycles, first->lo * better * cycles, first->hi * cycles, "sm",
+				      one, evidence,
+				      "%u repeats; from the whole run time, as the paper takes it, %.4g cycles",
+				      first->repeats, first->coarse * cycles);
+}
+
+/* Whether more warps may have gained nothing only because those of a second block waited until the first one's came to their end: where schedulers
+ * prefer some warps, and those of one block find their turns whenever they are ready. */
+static bool may_wait_in_blocks(const struct study *s, const struct roof *r)
+{
+	const unsigned block = study_device(s)->max_threads_per_block / study_device(s)->warp_size;
+	for (unsigned i = 0; i < r->count; i++)
+		if (r->time[i].ok && r->warps[i] <= block && r->time[i].ns > CONTENDED * r->time[0].ns)
+			return false;
+	return !r->starves;
+}
+
+/* ridge: the same, where its warps that end before others were counted on their own; or r. preferred: schedulers prefer some warps to others. */
+static void conclude(struct study *s, const struct roof *r, const struct roof *ridge, double pace, bool preferred)
 {
 	const struct device_info *d = study_device(s);
 	const unsigned operations = pipeline_row[r->class].operations, flops = r->class == CLASS_MAD ? 2 : operations;
 	const char *evidence = pipeline_row[r->class].name;
-	static const char one[] = "run time of one warp, difference of two lengths",
-			  least_of[] = "least of all numbers of warps, difference of two lengths",
+	static const char least_of[] = "least of all numbers of warps, difference of two lengths",
 			  together[] =
 			      "turns of all warps until one has made all of its own, difference of two lengths";
 	char key[64];
@@ -150,7 +179,7 @@ static void conclude(struct study *s, const struct roof *r, const struct roof *r
 	const char *full = r->starves ? together : least_of;
 	roof_least(r, &at);
 	at = r->sharp.ok ? r->sharp_at : at;
-	const struct timed *first = &r->time[0], *best = r->sharp.ok ? &r->sharp : &r->time[at];
+	const struct timed *best = r->sharp.ok ? &r->sharp : &r->time[at];
 	const double w = r->warps[at], cycles = d->clock_hz * 1e-9 / operations, lanes = d->warp_size;
 	const bool plateau = r->flat || r->whole;
 	const double better = r->unseen ? ROOF_COMPILED : 1;
@@ -162,11 +191,14 @@ static void conclude(struct study *s, const struct roof *r, const struct roof *r
 			    "from what the upper half of their difference says");
 		return;
 	}
-	if (!plateau) {
+	if (!plateau || (preferred && may_wait_in_blocks(s, r))) {
 		verdict_all(
 		    s, r, VERDICT_INCONCLUSIVE,
-		    "the rate still grows with the most warps that could be tried, and the device does not tell "
-		    "how many an SM takes");
+		    plateau ? "warps of one block do not fill the pipe, and those of a second one may wait for its end"
+			    : "the rate still grows with the most warps that could be tried, and the device "
+			      "does not tell how many an SM takes");
+		if (plateau && d->clock_hz > 0)
+			conclude_completion(s, r, cycles, better);
 		return;
 	}
 	/* Times are those of the clock that the device tells. */
@@ -189,15 +221,7 @@ static void conclude(struct study *s, const struct roof *r, const struct roof *r
 	    "with %u warps, %u repeats%s; from the whole run time, as the paper takes it, %.4g cycles", r->warps[at],
 	    best->repeats, r->gaps ? ", from the longer of three loops, as the shortest leaves gaps" : "",
 	    best->coarse / w * cycles);
-	if (r->end_shows)
-		study_verdict(s, key_of(key, r, PART_COMPLETION), VERDICT_INCONCLUSIVE, evidence,
-			      "what is at the end of a loop takes longer than the few links of a short one, and hides "
-			      "behind more of them");
-	else
-		study_measured_number(s, key_of(key, r, PART_COMPLETION), first->ns * cycles,
-				      first->lo * better * cycles, first->hi * cycles, "sm", one, evidence,
-				      "%u repeats; from the whole run time, as the paper takes it, %.4g cycles",
-				      first->repeats, first->coarse * cycles);
+	conclude_completion(s, r, cycles, better);
 	say(s, key_of(key, r, PART_PEAK), lanes / (value * cycles), lanes / (hi * cycles), lanes / (lo * cycles), "sm",
 	    "warp size over issue latency", evidence, "with %u warps", r->warps[at]);
 }
@@ -237,7 +261,7 @@ static void measure_roof(struct study *s, struct roof *r, double timer)
 	r->measured = true;
 }
 
-static void conclude_roof(struct study *s, const struct roof *r, const struct roof *ridge, double pace)
+static void conclude_roof(struct study *s, const struct roof *r, const struct roof *ridge, double pace, bool preferred)
 {
 	if (!r->measured)
 		return;
@@ -259,7 +283,7 @@ static void conclude_roof(struct study *s, const struct roof *r, const struct ro
 		verdict_all(s, r, VERDICT_INCONCLUSIVE,
 			    "some warps are preferred to others, and the longer they run the slower all of them are");
 	else
-		conclude(s, r, ridge, pace);
+		conclude(s, r, ridge, pace, preferred);
 }
 
 /* Whether warps of any of them are preferred to others. */
@@ -340,13 +364,14 @@ static void study(struct study *s)
 				full = r->time[at].lo / r->warps[at];
 		}
 	}
+	const bool preferred = all && is_preferred(all, CLASSES * ILPS);
 	for (unsigned i = 0; all && i < CLASSES * ILPS && !study_pending(s); i++) {
 		again[i] = all[i];
-		if (is_preferred(all, CLASSES * ILPS) && roof_ends_apart(&all[i]))
+		if (preferred && roof_ends_apart(&all[i]))
 			measure_again(s, &again[i], timer);
 	}
 	for (unsigned i = 0; all && i < CLASSES * ILPS && !study_pending(s); i++)
-		conclude_roof(s, &all[i], &again[i], pace);
+		conclude_roof(s, &all[i], &again[i], pace, preferred);
 	if (told)
 		pipeline_items(s, spans ? timer : outside, spans);
 	else if (why)

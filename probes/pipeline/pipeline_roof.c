@@ -20,7 +20,6 @@ enum {
 #define VAGUE	  0.2  /* the same, where that is all that rates say: a number known no better says too little */
 #define NO_BETTER 0.98 /* of the time with fewer warps: more of them gain nothing */
 #define BEYOND	  1.1  /* times faster than the peak: something is wrong, and not with the peak */
-#define CONTENDED 1.03 /* of the time of one warp */
 /* Times as much as by all of the difference of two loops a link may take by the upper half of it, beyond what warps had begun, and in longer
  * launches. */
 #define FILLS	   1.03

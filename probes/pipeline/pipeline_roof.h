@@ -10,6 +10,7 @@ enum { ROOF_LOADS = 64 };
  * other's way. Only the native code tells: through OpenCL, cosines of one GPU took 1.05 times as long as through CUDA, and multiply-adds
  * among others 1.07 times. */
 #define ROOF_COMPILED 0.9
+#define CONTENDED     1.03 /* of the time of one warp: what is longer waits for others */
 
 /* One class at one parallelism: the loads that were asked for, in that order. */
 struct roof {

@@ -8,23 +8,24 @@
 #include <math.h>
 #include <string.h>
 
-#define LINES	    40u /* of a ring: more than a set has */
-#define LINES_LEAST 6u
-#define RINGS	    160u  /* of one trace */
-#define TRACES	    4u	  /* at once */
-#define ACCESSES    3.0e6 /* of all traces */
-#define MISSED	    0.15  /* of the accesses of the last laps: does not fit */
-#define RUN_MOST    8u	  /* distances in a row that are too many for one that sets repeat after */
-#define WAYS_LEAST  3
-#define SLACK	    1.25 /* beyond what the survey says of the size */
-#define BLURRED	    2	 /* and where it was misled by what others evict: what is confirmed counts */
-#define TRIED	    4	 /* distances that are looked at more closely */
-#define UNTOLD	    16	 /* and of those that tell nothing */
-#define LINE_NEAR   1024u
-#define SETS_TRIED  16u
-#define SEVERAL	    8u /* conflicts looked for at a time */
-#define PARTS	    3u
-#define BESIDE	    (128u << 10) /* bytes of other lines that are read beside those at equal distances */
+#define LINES	      40u /* of a ring: more than a set has */
+#define LINES_LEAST   6u
+#define RINGS	      160u  /* of one trace */
+#define TRACES	      4u    /* at once */
+#define ACCESSES      3.0e6 /* of all traces */
+#define MISSED	      0.15  /* of the accesses of the last laps: does not fit */
+#define RUN_MOST      8u    /* distances in a row that are too many for one that sets repeat after */
+#define WAYS_LEAST    3
+#define SLACK	      1.25 /* beyond what the survey says of the size */
+#define BLURRED	      2	   /* and where it was misled by what others evict: what is confirmed counts */
+#define TRIED	      4	   /* distances that are looked at more closely */
+#define UNTOLD	      16   /* and of those that tell nothing */
+#define LINE_NEAR     1024u
+#define SETS_TRIED    16u
+#define SEVERAL	      8u /* conflicts looked for at a time */
+#define PARTS	      3u
+#define TOGETHER_MOST 7u	   /* sets that are filled in turn */
+#define BESIDE	      (128u << 10) /* bytes of other lines that are read beside those at equal distances */
 
 /* Of distances in a row that do not fit, the one that does least. Many in a row are pages, or whatever else comes with a distance by and
  * by. Returns whether there is one. */
@@ -217,6 +218,17 @@ static enum chase_state confirm_sets(struct chase_path *c, uint64_t distance, ui
 			all = state == CHASE_DONE ? all : state;
 			right = right && (state != CHASE_DONE || yes == !more);
 		}
+	/* And several of them at once, in turn: lines that any set may keep beside its own, as those of a buffer of victims, are there for one set only.
+	 */
+	uint64_t several = 2;
+	while (several <= TOGETHER_MOST && sets % several)
+		several++;
+	if (all != CHASE_UNDECIDED && several <= TOGETHER_MOST) {
+		const struct strides ring = {.from = distance / several, .lines = (uint32_t)(several * ways)};
+		state = strides_fits(c, &ring, &yes);
+		all = state == CHASE_DONE ? all : state;
+		right = right && (state != CHASE_DONE || yes);
+	}
 	if (all != CHASE_DONE || !right)
 		return all == CHASE_PENDING && right ? all : CHASE_UNDECIDED;
 	chase_decided(&l->size, size);

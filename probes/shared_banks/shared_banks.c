@@ -190,8 +190,18 @@ static void conclude_ways(struct study *s, const struct fits *f, unsigned thread
 			char key[64];
 			const double more = cycles[mode][ways_at[i]] - cycles[0][1],
 				     ways = 1 + more / cost / ((double)threads / group);
+			struct banks here = f->first, aligned;
+			here.mode = mode ? OTHER_MODE : here.mode;
+			aligned = here;
+			aligned.base = 0;
 			snprintf(key, sizeof key, "shared.stride%u.%s", ways_at[i], mode ? "wide_ways" : "ways");
-			if (fabs(ways - round(ways)) < 0.1)
+			/* Words of one row of banks conflict where the array begins within a row. */
+			if (extra_passes(&here, threads, ways_at[i]) != extra_passes(&aligned, threads, ways_at[i]))
+				study_verdict(
+				    s, key, VERDICT_INCONCLUSIVE, "conflict",
+				    "the words began %u bytes into a row of banks, and that costs passes of its own",
+				    (unsigned)(here.base % (here.banks * here.width)));
+			else if (fabs(ways - round(ways)) < 0.1)
 				study_measured_number(s, key, round(ways), round(ways), round(ways), "",
 						      "a load's time over that of a pass", "conflict",
 						      "%.2f cycles more than without a conflict, of %.2f a pass", more,

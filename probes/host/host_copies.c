@@ -74,6 +74,10 @@ static void conclude_rate(struct study *s, const char *key, enum way way, bool p
 		r.lo = fmin(r.lo, (1 - HOST_BETWEEN_RUNS) * r.bytes_ns);
 		r.hi = fmax(r.hi, (1 + HOST_BETWEEN_RUNS) * r.bytes_ns);
 	}
+	if (known && !pinned) {
+		r.lo = fmin(r.lo, r.bytes_ns / PAGEABLE_BETWEEN_RUNS);
+		r.hi = fmax(r.hi, PAGEABLE_BETWEEN_RUNS * r.bytes_ns);
+	}
 	if (!known)
 		study_verdict(s, key, VERDICT_UNSUPPORTED, "copy", "%s", why);
 	else if (!pinned)

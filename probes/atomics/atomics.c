@@ -164,6 +164,18 @@ static struct range ticks(const struct point *pt)
 	return r;
 }
 
+/* All launches of one length may have met a faster clock, which everything beyond the SM takes longer by: of the longer chains, or of the
+ * shorter ones. */
+static void may_be_faster(const struct study *s, struct range *r)
+{
+	const double swing = study_swing(s) * r->value, links = LONG - SHORT;
+	if (!(swing > SWING))
+		return;
+	r->vague = true;
+	r->lo -= swing * LONG / links;
+	r->hi += swing * SHORT / links;
+}
+
 /* Of one atomic, from two lengths. Whatever disturbs a launch makes it longer, so the shortest ones count; where half of all launches say
  * something else, the number is only likely. */
 static struct range link_of(const struct point *few, const struct point *many)
@@ -189,20 +201,14 @@ static struct range asked_link(struct study *s, unsigned row, unsigned threads, 
 			   *many = chain(s, row, LONG, threads, where, 0);
 	if (study_pending(s))
 		return (struct range){.why = "it was not measured"};
-	return link_of(few, many);
+	struct range r = link_of(few, many);
+	if (where != WHERE_SHARED)
+		may_be_faster(s, &r);
+	return r;
 }
 
-static void conclude_link(struct study *s, const char *key, const struct range *own, const char *method,
-			  const char *what)
+static void conclude_link(struct study *s, const char *key, const struct range *r, const char *method, const char *what)
 {
-	struct range moved_by_clock = *own, *r = &moved_by_clock;
-	/* All launches of one number may have met a faster clock, which everything beyond the SM takes longer by. */
-	const double swing = strstr(key, "shared") ? 0 : study_swing(s) * r->value;
-	if (swing > SWING) {
-		r->vague = true;
-		r->lo -= swing;
-		r->hi += swing;
-	}
 	if (r->why)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "chain", "%s", r->why);
 	else if (r->vague)
@@ -246,6 +252,17 @@ static double mean_off(const double *v, unsigned n)
 	return 1.0 / LONG + 3 * sqrt(squares) / n;
 }
 
+/* Of the first class. */
+static void bound_classes(const struct study *s, struct finding *f, double off)
+{
+	const double is = f->value.array[0];
+	struct range r = {.value = is, .lo = is - off, .hi = is + off};
+	may_be_faster(s, &r);
+	f->verdict = r.vague ? VERDICT_LIKELY : VERDICT_MEASURED;
+	f->lo = r.lo;
+	f->hi = r.hi;
+}
+
 static void conclude_classes(struct study *s, const double *line)
 {
 	static const char key[] = "atomic.add.latency_classes",
@@ -262,13 +279,17 @@ static void conclude_classes(struct study *s, const double *line)
 	f.value.kind = VALUE_ARRAY;
 	snprintf(f.evidence[0], sizeof f.evidence[0], "chain");
 	f.evidence_count = 1;
-	if (gap > APART && at >= CLASS_LEAST && LINES - at >= CLASS_LEAST && gap > fmax(near, far)) {
+	/* A faster clock, which only some of the launches met, looks like far lines. */
+	if (line[LINES - 1] - line[0] > APART && gap <= study_swing(s) * line[LINES - 1]) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "chain",
+			      "%u lines take %.1f to %.1f cycles: some may have met a faster clock", (unsigned)LINES,
+			      line[0], line[LINES - 1]);
+	} else if (gap > APART && at >= CLASS_LEAST && LINES - at >= CLASS_LEAST && gap > fmax(near, far)) {
 		f.value.array_count = 2;
 		f.value.array[0] = mean(line, at);
 		f.value.array[1] = mean(line + at, LINES - at);
 		off = fmax(mean_off(line, at), mean_off(line + at, LINES - at));
-		f.lo = f.value.array[0] - off;
-		f.hi = f.value.array[0] + off;
+		bound_classes(s, &f, off);
 		snprintf(f.because, sizeof f.because,
 			 "%u of %u lines take %.1f to %.1f cycles, the others %.1f to %.1f", at, (unsigned)LINES,
 			 line[0], line[at - 1], line[at], line[LINES - 1]);
@@ -276,8 +297,7 @@ static void conclude_classes(struct study *s, const double *line)
 	} else if (line[LINES - 1] - line[0] <= APART) {
 		f.value.array_count = 1;
 		f.value.array[0] = mean(line, LINES);
-		f.lo = f.value.array[0] - mean_off(line, LINES);
-		f.hi = f.value.array[0] + mean_off(line, LINES);
+		bound_classes(s, &f, mean_off(line, LINES));
 		snprintf(f.because, sizeof f.because, "all of %u lines take %.1f to %.1f cycles", (unsigned)LINES,
 			 line[0], line[LINES - 1]);
 		study_conclude(s, &f);
@@ -293,6 +313,7 @@ struct lines {
 	double line[LINES]; /* ascending */
 	double mean, off;   /* how far off the mean of all lines may be */
 	double first;	    /* of the line that other chains take */
+	bool alike;	    /* for all that is known: a faster clock may make as much of them */
 	bool vague;
 	const char *why; /* not NULL: there is none */
 };
@@ -318,13 +339,15 @@ static bool ask_lines(struct study *s, struct lines *l)
 	sort(l->line, LINES);
 	l->mean = mean(l->line, LINES);
 	l->off = mean_off(l->line, LINES);
+	l->alike = l->line[LINES - 1] - l->line[0] <= study_swing(s) * l->line[LINES - 1];
 	return true;
 }
 
 static void study_lines(struct study *s, const struct lines *l)
 {
-	const struct range r = {
+	struct range r = {
 	    .value = l->mean, .lo = l->mean - l->off, .hi = l->mean + l->off, .why = l->why, .vague = l->vague};
+	may_be_faster(s, &r);
 	char what[96];
 	snprintf(what, sizeof what, "one thread; lines take %.1f to %.1f cycles", l->line[0], l->line[LINES - 1]);
 	conclude_link(s, "atomic.add.latency", &r, "chains of atomics on 32 lines of global memory, their mean", what);
@@ -341,9 +364,10 @@ static struct range over_lines(struct range r, const struct lines *l)
 		r.why = r.why ? r.why : l->why;
 		return r;
 	}
-	r.value += l->mean - l->first;
-	r.lo += l->mean - l->first - l->off;
-	r.hi += l->mean - l->first + l->off;
+	const double more = l->mean - l->first;
+	r.value += l->alike ? 0 : more;
+	r.lo += (l->alike ? fmin(0, more) : more) - l->off;
+	r.hi += (l->alike ? fmax(0, more) : more) + l->off;
 	return r;
 }
 

@@ -105,7 +105,10 @@ static void tell_rates(struct teller *t, const struct sim_spec *s, const char *o
 		return;
 	tell_apart(t, op, "line", s, a, p.line, LANES, LANES);
 	tell_apart(t, op, "unused", s, a, p.same, LANES, 1);
-	const double lanes = fmax(fmax(a->same_address, a->distinct), s->atomic_issue);
+	const double requests =
+			 s->outstanding_merge ? fmax(p.same, ceil(LANES / (double)s->outstanding_merge)) : p.same,
+		     sends = s->atomic_issue > 0 ? s->atomic_issue : s->global.issue * requests / LANES,
+		     lanes = fmax(fmax(a->same_address, a->distinct), sends);
 	tell(t, op, "lanes", lanes, RATE * lanes + s->atomic_request * p.same / LANES + 1.0 / LANES);
 }
 

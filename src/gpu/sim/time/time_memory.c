@@ -166,23 +166,32 @@ struct batch {
 	struct time_inflight *table;
 	uint32_t first, sm, issue, fetch; /* fetch: bytes that a miss of each moves, 0 = its own */
 	uint64_t home, t;
-	uint64_t *back; /* NULL, or when each was back */
+	uint64_t *back; /* NULL, or when the last request of each was back ... */
+	uint32_t *turn; /* ... and the turn of the pipe in which its first one left */
 	/* what it took */
 	uint32_t slots; /* turns of the load/store pipe ... */
 	uint64_t stall; /* ... and cycles that it stood still because the table was full */
 	bool late;	/* some of it comes with the answer of the far side */
 };
 
+/* Lanes that one request serves. */
+static uint32_t most_lanes(const struct batch *b)
+{
+	return b->table && b->table->merge ? b->table->merge : FUNC_LANES;
+}
+
 /* One after the other; a full table holds up the pipe and with it all that follow. Returns when the last is back of those of
  * which that is known. */
 static uint64_t send(struct batch *b, const struct time_transaction *piece, uint32_t n)
 {
 	uint64_t ready = 0;
-	uint32_t most = b->table && b->table->merge ? b->table->merge : FUNC_LANES;
+	uint32_t most = most_lanes(b);
 	if (b->table)
 		inflight_begin(b->table);
 	for (uint32_t k = 0; k < n; k++) {
 		uint64_t last = 0;
+		if (b->back)
+			b->turn[k] = b->slots;
 		/* More lanes than an entry serves go out as several requests. */
 		for (uint32_t left = piece[k].lanes; left;) {
 			uint32_t lanes = left < most ? left : most;
@@ -216,13 +225,14 @@ static uint32_t atomic_unit(const struct time_gpu *g, uint64_t address)
 	return atomics_unit(&g->atomics, address / spec_atomic_unit(s));
 }
 
-/* Atomics whose cost the description gives: each lane's goes to its unit, in the order of the lanes. */
+/* Atomics whose cost the description gives: each lane's goes to its unit, in the order of the lanes, when its own request leaves. */
 static uint64_t atomic_batch(struct batch *b, const struct func_inst *i, const uint64_t *address, uint32_t mask,
 			     const struct time_transaction *piece, uint32_t n, uint32_t *busy)
 {
 	struct time_gpu *g = b->x->g;
 	const struct sim_spec *s = g->spec;
 	uint64_t back[COALESCE_MAX], ready = 0, lanes = 0, begun = 0, longest = 0;
+	uint32_t turn[COALESCE_MAX], served[COALESCE_MAX] = {0}, most = most_lanes(b);
 	uint32_t kind = i->more[0] >= PTX_ATOM_AND && i->more[0] <= PTX_ATOM_CAS ? i->more[0] - PTX_ATOM_AND : 0;
 	const struct atomic_spec *a = &s->atomic[kind];
 	double load = s->has_l2 ? s->global.level[1].latency : s->global.memory_latency;
@@ -235,26 +245,31 @@ static uint64_t atomic_batch(struct batch *b, const struct func_inst *i, const u
 	uint64_t full = b->stall;
 	b->stall = 0; /* send counts its own */
 	b->back = back;
+	b->turn = turn;
 	if (g->atomic_issue)
 		b->issue = 0; /* the lanes leave one by one, which is counted below */
 	send(b, piece, n);
 	b->back = NULL;
 	assert(n);
 	for (uint32_t rest = mask; rest; rest &= rest - 1, lanes++) {
-		uint64_t at = address[__builtin_ctz(rest)], wait, t = b->t + (lanes * g->atomic_issue >> FIX);
+		uint64_t at = address[__builtin_ctz(rest)], wait;
 		uint32_t k = 0;
 		while (k + 1 < n && at - piece[k].address >= piece[k].bytes)
 			k++;
+		uint32_t own = served[k]++ / most, last = piece[k].lanes ? (piece[k].lanes - 1) / most : 0;
+		uint64_t turns = (uint64_t)(turn[k] + own) * b->issue,
+			 t = b->t + ((lanes * g->atomic_issue + turns) >> FIX);
+		int64_t sooner = own < last ? (int64_t)(last - own) * b->issue : 0;
 		uint64_t keeps = time_fixed(a->distinct) + (begun >> k & 1 ? 0 : time_fixed(s->atomic_request));
 		begun |= 1ull << k;
 		if (atomics_take(&g->atomics, atomic_unit(g, at), at, t, time_fixed(a->same_address), keeps, &wait)) {
 			time_out_of_memory(b->x->c);
 			return b->t;
 		}
-		int64_t late = more + (int64_t)wait + (int64_t)(lanes * g->atomic_issue);
+		int64_t late = more + (int64_t)wait + (int64_t)(lanes * g->atomic_issue) - sooner;
 		uint64_t done = (uint64_t)((int64_t)(back[k] << FIX) + late + FIX_ONE / 2) >> FIX;
 		ready = done > ready ? done : ready;
-		longest = wait > longest ? wait : longest;
+		longest = wait + turns > longest ? wait + turns : longest;
 	}
 	uint64_t pipe = g->atomic_issue ? lanes * g->atomic_issue : (uint64_t)b->slots * b->issue;
 	*busy = (uint32_t)(pipe + ((b->stall + full) << FIX));

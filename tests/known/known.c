@@ -14,6 +14,7 @@
 #define LIKELY_BRACKET 0.25	   /* of what is LIKELY (doc/exam.md) */
 #define PRICE_BRACKET  0.25	   /* of a TLB's cost */
 #define STEPPED	       0.02	   /* of a latency that a clock of steps measured */
+#define DUEL_BEGINS    3	   /* one side far ahead, even, the other side */
 #define RATE_TOLERANCE 0.06	   /* of a share of misses, where victims are drawn */
 #define FIT_BRACKET    0.45	   /* of a size by equation 6 */
 #define PROBES_MOST    64	   /* of a list */
@@ -353,7 +354,8 @@ static bool is_right_spectrum(const struct sim_spec *s, const struct finding *f)
 	return far && (near || kinds == 1);
 }
 
-/* The worst of laps over up to half as much again as the L1 holds, of a cache alone. A schedule's pointers may begin anywhere. */
+/* The worst of laps over up to half as much again as the L1 holds, of a cache alone. A schedule's pointers may begin anywhere, and a
+ * duel with either side ahead. */
 static double worst_rate(const struct cache_spec *c, uint8_t begin)
 {
 	const unsigned fits = (unsigned)(c->size / c->line), laps = 32;
@@ -367,6 +369,8 @@ static double worst_rate(const struct cache_spec *c, uint8_t begin)
 			return NAN;
 		for (unsigned k = 0; cache.turn && k < c->sets; k++)
 			cache.turn[k] = begin;
+		if (c->policy == POLICY_DUEL)
+			cache.duel = begin * cache.duel;
 		for (unsigned k = 0; k < laps * lines; k++) {
 			uint64_t *fill = cache_touch(&cache, (uint64_t)(k % lines) * c->line, k);
 			missed += *fill == CACHE_INVALID && k >= laps / 4 * lines;
@@ -382,7 +386,8 @@ static bool is_right_rate(const struct sim_spec *s, const struct finding *f)
 {
 	const struct cache_spec *c = &s->global.level[0];
 	double least = s->has_l1 ? worst_rate(c, 0) : NAN, most = least;
-	for (uint32_t k = 1; k < c->schedule_count; k++) {
+	const uint32_t begins = c->policy == POLICY_DUEL ? DUEL_BEGINS : c->schedule_count;
+	for (uint32_t k = 1; k < begins; k++) {
 		least = fmin(least, worst_rate(c, (uint8_t)k));
 		most = fmax(most, worst_rate(c, (uint8_t)k));
 	}

@@ -1,5 +1,6 @@
 /* The one noise model of levels inside an SM: nobody else takes lines there, so what fits misses seldom and alike in all sets of a ring, and
- * what does not fit misses at a rate that the rule of replacement, which is not known yet, decides; at least k - w lines of a set in each lap. */
+ * what does not fit misses at a rate that the rule of replacement, which is not known yet, decides, mostly alike in sets about as full; at least
+ * k - w lines of a set in each lap. */
 #include "judge/judge.h"
 #include <errno.h>
 #include <math.h>
@@ -10,6 +11,9 @@
  * that a set of drawn victims overflows. */
 #define RATE_ROWS(R) R(1e-5, 0.0) R(1e-4, 2.0) R(1e-3, 4.0) R(1e-2, JUDGE_NATS / 2) R(JUDGE_NOISE, JUDGE_NATS)
 enum { RATES = 5 };
+/* How probable it is beforehand that sets of fewer lines, which overflow as well, miss at another rate. So sets that miss alike cost a shape a hundredth
+ * of a nat a ring for each k more that it makes: JUDGE_NATS need some thousand rings. */
+#define UNLIKE	   0.01
 #define SETS_SIGMA 3.0 /* a ring's deviance is within three standard deviations in all but one of a thousand */
 
 struct judge_room {
@@ -136,13 +140,25 @@ double judge_noise(double m, double v)
 	return best + log(sum / prior);
 }
 
+double judge_overflow(struct judge_alike *a, double m, double v)
+{
+	const double hits = a->visits - a->misses,
+		     same = a->visits > 0 ? log1p(-UNLIKE) + judge_log_beta(a->misses + m, hits + v - m) -
+						judge_log_beta(a->misses, hits)
+					  : -INFINITY,
+		     own = judge_log_beta(m, v - m) + (a->visits > 0 ? log(UNLIKE) : 0), best = fmax(same, own);
+
+	*a = same > own ? (struct judge_alike){a->visits + v, a->misses + m} : (struct judge_alike){v, m};
+	return best + log(exp(same - best) + exp(own - best));
+}
+
 void judge_likelihood(const struct judge_tally *t, uint32_t most, double *ll)
 {
 	double over[JUDGE_WAYS_MOST + 3] = {0}, v = t->follow, m = t->follow_misses, noise = judge_noise(m, v);
+	struct judge_alike fuller = {0};
 
 	for (uint32_t k = t->most; k > 1; k--)
-		over[k] =
-		    over[k + 1] + (t->visits[k] > 0 ? judge_log_beta(t->misses[k], t->visits[k] - t->misses[k]) : 0);
+		over[k] = over[k + 1] + (t->visits[k] > 0 ? judge_overflow(&fuller, t->misses[k], t->visits[k]) : 0);
 	for (uint32_t w = 1; w <= most; w++) {
 		if (t->visits[w] > 0) {
 			v += t->visits[w];

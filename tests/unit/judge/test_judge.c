@@ -267,6 +267,33 @@ static void probabilities_sum_to_one(void **state)
 	}
 }
 
+/* Rings that overflow all sets of a shape part none of as many lines in all, however many of them there are, and however many numbers of lines in a
+ * set each shape makes of them. */
+static void rings_that_overflow_all_sets_part_nothing(void **state)
+{
+	(void)state;
+	const struct model_shape s = {
+	    .line = 32, .sector = 32, .sets = 4, .ways = 24, .folded = true, .rule.rule = RULE_RANDOM};
+	const struct judge_shape is = {.line = 32, .sector = 32, .sets = 4, .ways = 24, .folded = true};
+	const struct judge_shape other[] = {
+	    {.line = 32, .sector = 32, .sets = 1, .ways = 96},
+	    {.line = 32, .sector = 32, .sets = 2, .ways = 48, .folded = true},
+	    {.line = 32, .sector = 32, .sets = 3, .ways = 32},
+	    {.line = 32, .sector = 32, .sets = 16, .ways = 6},
+	};
+	struct record r = {.rings = 0};
+
+	arena_init(&r.a);
+	while (r.rings < 100)
+		visit(&r, &s, 0, 481 * 32, 32, r.rings + 1, 0);
+	const double ll = log_p(&r, &is);
+	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+		if (fabs(log_p(&r, &other[i]) - ll) >= JUDGE_NATS)
+			fail_msg("%u x %u is %.1f nats better", other[i].sets, other[i].ways,
+				 log_p(&r, &other[i]) - ll);
+	arena_free(&r.a);
+}
+
 /* The weights of all values of a key sum to one. */
 static void weights_sum_to_one(void **state)
 {
@@ -341,6 +368,7 @@ int main(int argc, char **argv)
 	    cmocka_unit_test(a_planted_rival_wins),
 	    cmocka_unit_test(the_same_record_elsewhere_is_as_probable),
 	    cmocka_unit_test(probabilities_sum_to_one),
+	    cmocka_unit_test(rings_that_overflow_all_sets_part_nothing),
 	    cmocka_unit_test(weights_sum_to_one),
 	    cmocka_unit_test(the_example_on_the_page_is_true),
 	};

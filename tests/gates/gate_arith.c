@@ -16,6 +16,10 @@ static bool link_text(char *out, size_t n, const struct sim_spec *s, const struc
 	for (size_t i = 0; i < sizeof approx / sizeof approx[0]; i++)
 		if (!strcmp(op, approx[i]))
 			return snprintf(out, n, "%s.approx.%s %%v0, %%v0;", op, type) > 0;
+	static const char *const rounded[][2] = {{"rcprn", "rcp"}, {"sqrtrn", "sqrt"}};
+	for (size_t i = 0; i < sizeof rounded / sizeof rounded[0]; i++)
+		if (!strcmp(op, rounded[i][0]))
+			return snprintf(out, n, "%s.rn.%s %%v0, %%v0;", rounded[i][1], type) > 0;
 	if (!strcmp(op, "not"))
 		return snprintf(out, n, "not.%s %%v0, %%v0;", type) > 0;
 	if (!strcmp(op, "shl") || !strcmp(op, "shr"))

@@ -100,6 +100,12 @@ static void level(struct gate *g, const struct path *x, uint32_t k)
 	gate_check(g, what, gate_slow(g, x->s, &r, limit_of(x, k)), 4.0 * c->line / fill, 0);
 }
 
+/* Cycles that a load of a ring waits for rows to open: each row once a lap, for its first load. Partitions that take turns change nothing. */
+static double opening(const struct sim_spec *s, uint64_t step)
+{
+	return s->dram.banks ? s->dram.row_miss * fmin(1, (double)step / (double)s->dram.row_bytes) : 0;
+}
+
 /* Twice what the last level has, so that every load goes on to memory. */
 static void memory(struct gate *g, const struct path *x)
 {
@@ -114,7 +120,8 @@ static void memory(struct gate *g, const struct path *x)
 	struct gate_ring r = {route(x, 1), size / step / 32 * 32, step, 0, 1};
 	char what[64];
 	snprintf(what, sizeof what, "latency of %s memory", x->name);
-	gate_check(g, what, gate_chase(g, x->s, &r), x->p->memory_latency + here(x->s, SCOPE_GPU) + address_cycles(x),
+	gate_check(g, what, gate_chase(g, x->s, &r),
+		   x->p->memory_latency + here(x->s, SCOPE_GPU) + opening(x->s, step) + address_cycles(x),
 		   GATE_LATENCY);
 }
 
@@ -132,7 +139,8 @@ static void in_vain(struct gate *g, const struct path *x)
 		return;
 	r = (struct gate_ring){GATE_GLOBAL, 2 * l2->size / step / 32 * 32, step, 0, 1};
 	gate_check(g, "latency of memory behind an L1 that misses", gate_chase(g, x->s, &r),
-		   x->p->memory_latency + here(x->s, SCOPE_GPU) + l1->miss_cost + l1->fill_cost + address_cycles(x),
+		   x->p->memory_latency + here(x->s, SCOPE_GPU) + opening(x->s, step) + l1->miss_cost + l1->fill_cost +
+		       address_cycles(x),
 		   GATE_LATENCY);
 }
 

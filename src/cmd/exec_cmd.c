@@ -84,6 +84,8 @@ static int stats_to(struct cmd_context *c, const char *path)
 int cmd_exec(struct cmd_context *c, int argc, char **argv)
 {
 	const char *folder, *gpu;
+	if (cmd_flag(c, "untimed") && cmd_flag(c, "stats"))
+		return cmd_fail(c, CMD_USAGE, "--untimed counts no cycles: there are no --stats of it");
 	int rc = cmd_threads(c);
 	if (!rc)
 		rc = gpu_of(c, &gpu);
@@ -98,6 +100,8 @@ int cmd_exec(struct cmd_context *c, int argc, char **argv)
 	if (cmd_flag(c, "stats") && stats_to(c, cmd_value(c, "stats")))
 		return CMD_FILE;
 	if (cmd_flag(c, "check") && setenv("FATHOM_EXEC_CHECK", "1", 1))
+		return cmd_fail(c, CMD_DEVICE, "out of memory");
+	if (cmd_flag(c, "untimed") && setenv("FATHOM_EXEC_UNTIMED", "1", 1))
 		return cmd_fail(c, CMD_DEVICE, "out of memory");
 	char **words = ARENA_ARRAY(&c->arena, (size_t)argc + 1, char *);
 	if (!words || setenv("FATHOM_EXEC_GPU", gpu, 1))

@@ -88,8 +88,11 @@ static int print_result(struct cmd_context *c, struct gpu *g, const struct sim_p
 	if (*s->message)
 		str_addf(&out, "because       %s\n", s->message);
 	if (s->outcome != OUTCOME_REFUSED) {
-		str_addf(&out, "cycles        %llu", (unsigned long long)r->cycles);
-		if (s->elapsed_ms >= 0)
+		if (cmd_flag(c, "untimed"))
+			str_add(&out, "cycles        not counted (--untimed)");
+		else
+			str_addf(&out, "cycles        %llu", (unsigned long long)r->cycles);
+		if (s->elapsed_ms >= 0 && !cmd_flag(c, "untimed"))
 			str_addf(&out, " (%.6g ms)", s->elapsed_ms);
 		str_addf(&out, "\ninstructions  %llu issued by warps; %u native in the kernel, %u clock reads\n",
 			 (unsigned long long)r->instructions, native->instructions, native->clock_reads);
@@ -251,6 +254,11 @@ static int settings(struct cmd_context *c, struct gpu *g, uint32_t *limit_ms)
 	if (!rc && type && strcmp(type, "u32") != 0 && strcmp(type, "s32") != 0 && strcmp(type, "f32") != 0 &&
 	    strcmp(type, "x32") != 0)
 		rc = cmd_fail(c, CMD_USAGE, "--out-type is u32, s32, f32 or x32, not \"%s\"", type);
+	static const char *const of_time[] = {"stats", "trace", "limit", "compiled"};
+	for (size_t k = 0; !rc && cmd_flag(c, "untimed") && k < sizeof of_time / sizeof *of_time; k++)
+		if (cmd_flag(c, of_time[k]) || cmd_value(c, of_time[k]))
+			rc = cmd_fail(c, CMD_USAGE, "--untimed counts no cycles: it does not go with --%s", of_time[k]);
+	sim_untimed(g, cmd_flag(c, "untimed"));
 	sim_limit(g, (uint64_t)cycles, (uint64_t)instructions);
 	*limit_ms = (uint32_t)ceil(seconds * 1000);
 	return rc;
@@ -284,7 +292,7 @@ static int one(struct cmd_context *c, struct gpu *g, struct sim_plan *plan, uint
 	       const char *text, uint32_t limit_ms, struct watch *w)
 {
 	const struct func_program *p = sim_program(g, k->id);
-	const struct time_watch watch = {.ctx = w, .look = look};
+	const struct func_watch watch = {.ctx = w, .look = look};
 	struct time_stats counts = {0};
 	struct sample s = {0};
 	struct launch l;

@@ -8,7 +8,7 @@
  * prints (what kernels print, and one sentence about what it cannot serve) and ends the program.
  *
  * Environment, set by `fathom exec`: FATHOM_EXEC_GPU, what spec_open takes; FATHOM_EXEC_STATS, the file that statistics go to, "" for standard error;
- * FATHOM_EXEC_CHECK, set: what kernels do is looked at. */
+ * FATHOM_EXEC_CHECK, set: what kernels do is looked at; FATHOM_EXEC_UNTIMED, set: kernels take no time. */
 #ifndef FATHOM_EXEC_DRIVER_H
 #define FATHOM_EXEC_DRIVER_H
 #include "base/arena.h"
@@ -140,6 +140,8 @@ struct exec_process {
 	struct func_texture texture[EXEC_TEXTURES]; /* dimensions 0: free */
 	struct func_print print;
 	double ns;		       /* simulated time */
+	bool untimed, events_told, slow_told; /* no cycles; what was said about it */
+	double wall;			      /* seconds that this machine took for launches */
 	const char *stats;	       /* where to; NULL: not asked for */
 	struct str log;		       /* of launches, as JSON */
 	struct sim_check *check;       /* NULL: not asked for */

@@ -1,10 +1,13 @@
 /* Launches, and how many blocks of a kernel an SM takes. */
 #include "exec/driver.h"
 #include "gpu/sim/sim_stats.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define WORKSPACE_BYTES 64
+#define SLOW_SECONDS	30
 
 static CUresult failed(const struct CUfunc_st *f, const struct time_result *r)
 {
@@ -52,14 +55,39 @@ static void give(void *ctx, uint64_t address)
 		x->heap_used -= bytes;
 }
 
+static double seconds_now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A program may need far more cycles than anybody waits for: what to do about it is said once. */
+static bool slow(void *begun, uint64_t blocks_begun, uint64_t blocks)
+{
+	struct exec_process *x = &exec_process;
+	const double now = seconds_now() - *(const double *)begun;
+	if (!x->slow_told && !x->untimed && x->wall + now > SLOW_SECONDS) {
+		x->slow_told = true;
+		exec_say("kernels have taken %d s of this machine, and of the latest %llu of %llu blocks have begun; "
+			 "`fathom exec --untimed` computes the same without cycles, 10 to 100 times as fast",
+			 SLOW_SECONDS, (unsigned long long)blocks_begun, (unsigned long long)blocks);
+	}
+	return false;
+}
+
 static CUresult run(struct CUfunc_st *f, struct func_launch *l, const struct exec_shape *s)
 {
 	struct exec_process *x = &exec_process;
 	struct time_result r;
+	double begun = seconds_now();
+	const struct func_watch watch = {.ctx = &begun, .look = slow};
 	struct time_request q = {.program = f->time,
 				 .launch = l,
 				 .host_ns = 1e9 * x->spec->host.launch_latency,
 				 .stats = exec_stats_of(f),
+				 .watch = &watch,
+				 .untimed = x->untimed,
 				 .check = sim_check_launch(x->check, f, f->program)};
 	if (x->last != f->module) { /* the caches hold another module's constants at these addresses */
 		time_forget(x->time, TIME_CONSTANT, 0, x->spec->constant_bytes);
@@ -67,8 +95,9 @@ static CUresult run(struct CUfunc_st *f, struct func_launch *l, const struct exe
 	}
 	if (time_launch(x->time, &q, &r))
 		return EXEC_OUT_OF_MEMORY;
+	x->wall += seconds_now() - begun;
 	exec_stats_launch(f, s, &r);
-	x->ns += r.ns + q.host_ns;
+	x->ns += x->untimed ? fmax(q.host_ns, 1e9 * x->spec->host.launch_interval) : r.ns + q.host_ns;
 	print(x);
 	return r.end == TIME_DONE ? EXEC_OK : failed(f, &r);
 }

@@ -67,6 +67,7 @@ static int open_device(struct exec_process *x)
 		return -1;
 	}
 	x->heap_most = HEAP_BYTES;
+	x->untimed = getenv("FATHOM_EXEC_UNTIMED") != NULL;
 	x->print.text = arena_alloc(&x->arena, FUNC_PRINT_MOST, 1);
 	if (!x->print.text || time_open(&x->time, x->spec, 1) || open_memory(x)) {
 		exec_say("out of memory for the simulated GPU");

@@ -275,7 +275,7 @@ static int functional(double floor)
 					.sm_count = 1,
 					.params = (const uint8_t *)&params,
 					.memory = &memory};
-		r = func_run(&l, 0, &o);
+		r = func_run(&l, &(struct func_how){.limit = 0}, &o);
 	}
 	if (r || o.end != FUNC_DONE)
 		printf("functional: %s\n", r ? e.text : o.message);

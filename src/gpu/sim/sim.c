@@ -378,6 +378,7 @@ static int launches(struct sim *g, uint32_t id, const struct launch *l, struct f
 				 .limit_cycles = g->limit_cycles,
 				 .limit_instructions = g->limit_instructions,
 				 .watch = g->watch,
+				 .untimed = g->untimed,
 				 .limit_ms = l->time_limit_ms ? l->time_limit_ms : DEFAULT_LIMIT_MS};
 	if (!q.program)
 		return err_nomem(e);
@@ -494,7 +495,12 @@ void sim_limit(struct gpu *gpu, uint64_t cycles, uint64_t instructions)
 	((struct sim *)gpu)->limit_instructions = instructions;
 }
 
-void sim_watch(struct gpu *gpu, const struct time_watch *w)
+void sim_untimed(struct gpu *gpu, bool on)
+{
+	((struct sim *)gpu)->untimed = on;
+}
+
+void sim_watch(struct gpu *gpu, const struct func_watch *w)
 {
 	((struct sim *)gpu)->watch = w;
 }

@@ -27,8 +27,9 @@ void sim_faults(const struct gpu *g, uint32_t *accesses, uint32_t *places);
 void sim_stats(struct gpu *g, struct time_stats *s);
 /* Later launches end after so many cycles or instructions of warps, 0: only with the kernel. What they have computed by then is in the sample. */
 void sim_limit(struct gpu *g, uint64_t cycles, uint64_t instructions);
+void sim_untimed(struct gpu *g, bool on); /* later launches take no time and are computed faster */
 void sim_watch(struct gpu *g,
-	       const struct time_watch *w); /* looks at later launches, and may end them as a limit does; NULL: none */
+	       const struct func_watch *w); /* looks at later launches, and may end them as a limit does; NULL: none */
 /* Buffer n of the latest launch as that left it, `bytes` long; NULL: there is none. */
 const uint8_t *sim_buffer(const struct gpu *g, uint32_t n, uint64_t *bytes);
 void sim_general(struct gpu *g, bool on); /* never take the solo path */

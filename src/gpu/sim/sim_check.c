@@ -22,7 +22,7 @@ struct block_state {
 };
 struct sim_check {
 	struct sim_check_owner owner;
-	struct time_check hook;
+	struct func_check hook;
 	uint64_t base, bytes;
 	uint8_t *written;	   /* a bit for each byte of the GPU's memory */
 	struct block_state *block; /* a power of two of them */
@@ -275,7 +275,7 @@ int sim_check_open(struct sim_check **out, const struct sim_check_owner *owner, 
 		return -ENOMEM;
 	}
 	c->owner = *owner;
-	c->hook = (struct time_check){.ctx = c, .access = on_access, .barrier = on_barrier};
+	c->hook = (struct func_check){.ctx = c, .access = on_access, .barrier = on_barrier};
 	c->base = base;
 	c->bytes = bytes;
 	*out = c;
@@ -295,7 +295,7 @@ void sim_check_close(struct sim_check *c)
 	mem_free(c);
 }
 
-const struct time_check *sim_check_launch(struct sim_check *c, const void *kernel, const struct func_program *p)
+const struct func_check *sim_check_launch(struct sim_check *c, const void *kernel, const struct func_program *p)
 {
 	if (!c)
 		return NULL;

@@ -24,7 +24,7 @@ void sim_check_close(struct sim_check *c); /* NULL: nothing */
 void sim_check_fresh(struct sim_check *c, uint64_t address, uint64_t bytes);
 void sim_check_written(struct sim_check *c, uint64_t address, uint64_t bytes); /* by the host */
 /* What looks at the next launch; NULL for NULL. kernel: the same for all launches of one, and for no other. */
-const struct time_check *sim_check_launch(struct sim_check *c, const void *kernel, const struct func_program *p);
+const struct func_check *sim_check_launch(struct sim_check *c, const void *kernel, const struct func_program *p);
 /* Accesses that were wrong, and at how many places of kernels. */
 void sim_check_count(const struct sim_check *c, uint32_t *accesses, uint32_t *places);
 

@@ -40,10 +40,10 @@ struct sim {
 	struct sim_check *check; /* NULL: not asked for */
 	struct time_stats *stats;
 	uint64_t limit_cycles, limit_instructions;
-	const struct time_watch *watch;
+	const struct func_watch *watch;
 	struct sfu *sfu; /* tables of the special function unit; built when the first kernel uses them */
 	bool sfu_built;
-	bool general, apart;
+	bool general, apart, untimed;
 	const uint8_t *given[LAUNCH_ARGS]; /* parameters that are given byte by byte, NULL: by the launch */
 	struct func_print print;	   /* of the latest launch */
 	struct time_result result;

@@ -7,20 +7,12 @@
 uint32_t sim_blocks_per_sm(const struct sim_spec *s, const struct func_program *p, uint64_t threads, uint64_t shared,
 			   const char **limit)
 {
-	struct time_need one, used = {0};
-	uint32_t n = 0;
+	struct time_need one, used;
 	*limit = "threads";
 	if (!threads || threads > s->max_threads_per_block)
 		return 0;
 	time_need(&one, s, threads, p->registers, shared, time_barriers_named(p));
-	for (; time_fits(s, &used, &one); n++) {
-		used.blocks += one.blocks;
-		used.warps += one.warps;
-		used.threads += one.threads;
-		used.registers += one.registers;
-		used.barriers += one.barriers;
-		used.shared += one.shared;
-	}
+	const uint32_t n = time_most(s, &one, &used, UINT32_MAX);
 	*limit = s->max_blocks_per_sm && used.blocks >= s->max_blocks_per_sm	  ? "blocks"
 		 : used.warps + one.warps > s->max_warps_per_sm			  ? "warps"
 		 : used.threads + one.threads > s->max_threads_per_sm		  ? "threads"

@@ -347,6 +347,22 @@ struct func_warp {
 	struct func_path *stack; /* FUNC_STACK of them; NULL: independent threads, or an upper half */
 };
 
+/* Looks at what kernels do to memory, once it is done and before the next. */
+struct func_check {
+	void *ctx;
+	/* Lanes of mask; addresses are in w->addr. */
+	void (*access)(void *ctx, const struct func_warp *w, const struct func_inst *i, const struct func_info *info,
+		       uint32_t mask);
+	void (*barrier)(void *ctx, const struct func_warp *w); /* of the block: w has come to it */
+};
+
+/* Looks at a launch now and then, by the thread that launched. */
+struct func_watch {
+	void *ctx;
+	/* So many blocks of all have begun. True: end the launch. */
+	bool (*look)(void *ctx, uint64_t begun, uint64_t blocks);
+};
+
 /* Handlers. wide: lanes in mask (never 0). one: the same for a single lane; every op has both (a handler may forward).
  * Only lanes in the mask may change, registers and memory. Lanes of a store or atomic act in ascending order.
  * Memory handlers fill w->addr for each lane of the mask and set w->fault instead of touching memory outside. */

@@ -88,22 +88,6 @@ struct time_stats {
 	uint64_t resident; /* warps, summed over cycles, each from its first issue to its last */
 };
 
-/* Looks at what kernels do to memory, once it is done and before the next. */
-struct time_check {
-	void *ctx;
-	/* Lanes of mask; addresses are in w->addr. */
-	void (*access)(void *ctx, const struct func_warp *w, const struct func_inst *i, const struct func_info *info,
-		       uint32_t mask);
-	void (*barrier)(void *ctx, const struct func_warp *w); /* of the block: w has come to it */
-};
-
-/* Looks at a launch now and then, by the thread that launched. */
-struct time_watch {
-	void *ctx;
-	/* So many blocks of all have begun. True: end the launch. */
-	bool (*look)(void *ctx, uint64_t begun, uint64_t blocks);
-};
-
 struct time_request {
 	const struct time_program *program;
 	struct func_launch
@@ -116,9 +100,10 @@ struct time_request {
 	bool apart;	/* a cluster that is alone queues what it wants too: what asking at once has to agree with */
 	bool poll; /* general loop that looks at every scheduler in every cycle: what the skipping has to agree with */
 	const struct time_hook *hook;	/* NULL = none; with a hook the general loop runs */
-	const struct time_check *check; /* NULL = none; clusters take turns with one */
+	const struct func_check *check; /* NULL = none; clusters take turns with one */
 	struct time_stats *stats;	/* NULL = none; the launch is added to what is there */
-	const struct time_watch *watch; /* NULL = none */
+	const struct func_watch *watch;	/* NULL = none */
+	bool untimed; /* no cycle passes, and nothing that has to do with time is looked at */
 };
 enum time_end { TIME_DONE, TIME_REFUSED, TIME_DEADLOCK, TIME_LIMIT, TIME_FAULT };
 struct time_result {

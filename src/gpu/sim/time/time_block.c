@@ -304,17 +304,9 @@ static bool place(struct time_run *x, uint64_t n, uint32_t sm, uint64_t t)
 void time_blocks_count(struct time_gpu *g, struct time_grid *grid)
 {
 	const struct sim_spec *s = g->spec;
-	const struct time_need *n = &g->cluster[0].run.need;
-	struct time_need used = {0};
-	uint64_t each = 0, sms = (uint64_t)s->sm_per_cluster * s->cluster_count;
-	for (; each * sms < grid->blocks && time_fits(s, &used, n); each++) {
-		used.blocks++;
-		used.warps += n->warps;
-		used.threads += n->threads;
-		used.registers += n->registers;
-		used.barriers += n->barriers;
-		used.shared += n->shared;
-	}
+	struct time_need used;
+	const uint64_t sms = (uint64_t)s->sm_per_cluster * s->cluster_count;
+	const uint64_t each = time_most(s, &g->cluster[0].run.need, &used, (grid->blocks + sms - 1) / sms);
 	grid->next_block = each * sms < grid->blocks ? each * sms : grid->blocks;
 	grid->blocks_each = each;
 	grid->handed = (double)grid->next_block * s->block_interval;

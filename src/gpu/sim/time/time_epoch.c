@@ -370,6 +370,8 @@ int time_run_all(struct time_gpu *g, struct time_grid *grid, struct time_result 
 	bool out_of_memory = false;
 	if (time_blocks_check(&whole))
 		return 0;
+	if (grid->q->untimed)
+		return time_untimed(g, &whole);
 	time_fetch_program(g, whole.p);
 	time_memory_begin(g);
 	if (grid->q->hook && time_note_open(&whole))

@@ -43,6 +43,20 @@ bool time_fits(const struct sim_spec *s, const struct time_need *used, const str
 	       (!s->barrier_slots || used->barriers + n->barriers <= s->barrier_slots);
 }
 
+uint32_t time_most(const struct sim_spec *s, const struct time_need *one, struct time_need *used, uint64_t upto)
+{
+	*used = (struct time_need){0};
+	while (used->blocks < upto && time_fits(s, used, one)) {
+		used->blocks++;
+		used->warps += one->warps;
+		used->threads += one->threads;
+		used->registers += one->registers;
+		used->barriers += one->barriers;
+		used->shared += one->shared;
+	}
+	return used->blocks;
+}
+
 static int refuse(char *why, size_t room, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 static int refuse(char *why, size_t room, const char *fmt, ...)
 {

@@ -17,6 +17,8 @@ struct time_need {
 void time_need(struct time_need *n, const struct sim_spec *s, uint64_t threads, uint32_t registers, uint64_t shared,
 	       uint32_t barriers);
 bool time_fits(const struct sim_spec *s, const struct time_need *used, const struct time_need *n);
+/* So many blocks an SM takes, at most `upto`; in *used what they have together. */
+uint32_t time_most(const struct sim_spec *s, const struct time_need *one, struct time_need *used, uint64_t upto);
 /* Why no SM can ever take the block, in the words of a driver: 0, or -EINVAL with a sentence. */
 int time_need_check(const struct sim_spec *s, const struct time_need *n, const struct func_launch *l,
 		    const struct func_program *p, char *why, size_t room);

@@ -511,6 +511,7 @@ void time_pool_free(struct time_cluster *c);
 
 /* ---- time_epoch.c ---- */
 int time_run_all(struct time_gpu *g, struct time_grid *grid, struct time_result *r);
+int time_untimed(struct time_gpu *g, const struct time_run *x); /* time_untimed.c */
 int time_clusters_open(struct time_gpu *g, uint64_t seed);
 void time_clusters_close(struct time_gpu *g);
 

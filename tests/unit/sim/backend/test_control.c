@@ -462,7 +462,7 @@ static enum func_end untimed(const char *text, enum kind kind, uint32_t block, u
 				.memory = &memory,
 				.independent = kind == THREADS,
 				.yield_after = 65536};
-	assert_int_equal(func_run(&l, 3000000, &o), 0);
+	assert_int_equal(func_run(&l, &(struct func_how){.limit = 3000000}, &o), 0);
 	memcpy(word, memory.region[0].data, WORDS * 4);
 	func_memory_free(&memory);
 	arena_free(&a);

@@ -33,7 +33,7 @@ static void prepare(struct machine *m, const char *text)
 	assert_int_equal(func_memory_add(&m->memory, FUNC_GLOBAL_BASE, WORDS * 4, NULL), 0);
 }
 
-static struct func_outcome go(struct machine *m, uint32_t grid, uint32_t block, uint64_t limit)
+static struct func_outcome how(struct machine *m, uint32_t grid, uint32_t block, const struct func_how *h)
 {
 	uint64_t out = FUNC_GLOBAL_BASE;
 	struct func_outcome o;
@@ -45,8 +45,13 @@ static struct func_outcome go(struct machine *m, uint32_t grid, uint32_t block, 
 				.shared_bytes = (uint32_t)m->p->shared_static,
 				.params = (const uint8_t *)&out,
 				.memory = &m->memory};
-	assert_int_equal(func_run(&l, limit, &o), 0);
+	assert_int_equal(func_run(&l, h, &o), 0);
 	return o;
+}
+
+static struct func_outcome go(struct machine *m, uint32_t grid, uint32_t block, uint64_t limit)
+{
+	return how(m, grid, block, &(struct func_how){.limit = limit});
 }
 
 static void drop(struct machine *m)
@@ -96,8 +101,71 @@ static void both_engines_compute_the_same(void **state)
 	assert_memory_equal(s.words, words, WORDS * 4);
 	assert_int_equal(sim_result(g)->instructions, o.instructions);
 	sample_free(&s);
+	/* The simulated GPU asked to take no time: the same words, and the same refusal. */
+	sim_untimed(g, true);
+	assert_int_equal(g->ops->run(g, id, &l, &s, &e), 0);
+	assert_memory_equal(s.words, words, WORDS * 4);
+	assert_int_equal(sim_result(g)->instructions, o.instructions);
+	assert_int_equal(sim_result(g)->cycles, 0);
+	sample_free(&s);
+	l.block[0] = 4096;
+	assert_int_equal(g->ops->run(g, id, &l, &s, &e), 0);
+	assert_int_equal(s.outcome, OUTCOME_REFUSED);
+	sample_free(&s);
 	g->ops->close(g);
 	drop(&m);
+}
+
+/* Every block adds one to a word and waits until all have: those that have begun have to make room for the others. */
+static const char meet_text[] = HEADER
+    ".visible .entry k(.param .u64 out)\n{\n	.reg .pred %p;\n	.reg .b32 %x, %n;\n	.reg .b64 %o;\n"
+    "	ld.param.u64 %o, [out];\n	mov.u32 %n, %nctaid.x;\n	atom.global.add.u32 %x, [%o], 1;\nL:\n"
+    "	ld.volatile.global.u32 %x, [%o];\n	setp.ne.u32 %p, %x, %n;\n	@%p bra L;\n	ret;\n}\n";
+
+static void blocks_wait_for_each_other(void **state)
+{
+	(void)state;
+	const uint64_t limit = 20000000;
+	for (int together = 0; together < 2; together++) {
+		struct machine m;
+		prepare(&m, meet_text);
+		struct func_outcome o =
+		    how(&m, 9, 1, &(struct func_how){.limit = limit, .resident = 9, .together = together});
+		assert_int_equal(o.end, FUNC_DONE);
+		memset(m.memory.region[0].data, 0, 4);
+		o = how(&m, 9, 1, &(struct func_how){.limit = limit, .resident = 8, .together = together});
+		assert_int_equal(o.end, FUNC_LIMIT);
+		drop(&m);
+	}
+}
+
+/* A thread adds up 1 to 8000, and its number. */
+static const char sum_text[] = HEADER
+    ".visible .entry k(.param .u64 out)\n{\n	.reg .pred %p;\n	.reg .b32 %x, %i, %n;\n	.reg .b64 %o, "
+    "%w;\n	ld.param.u64 %o, [out];\n	mov.u32 %n, %ctaid.x;\n	mov.u32 %i, %tid.x;\n"
+    "	mad.lo.u32 %n, %n, 4, %i;\n	mov.u32 %x, %n;\n	mov.u32 %i, 8000;\nL:\n	add.u32 %x, %x, %i;\n"
+    "	sub.u32 %i, %i, 1;\n	setp.ne.u32 %p, %i, 0;\n	@%p bra L;\n	mul.wide.u32 %w, %n, 4;\n"
+    "	add.u64 %o, %o, %w;\n	st.global.u32 [%o], %x;\n	ret;\n}\n";
+
+static void host_threads_change_nothing(void **state)
+{
+	(void)state;
+	uint64_t instructions = 0;
+	for (uint32_t threads = 1; threads <= 4; threads += 3) {
+		struct machine m;
+		prepare(&m, sum_text);
+		const uint32_t blocks = WORDS / 4 * 2; /* the second half writes what lies behind the memory, were it not ended */
+		struct func_outcome o = how(&m, WORDS / 4, 4, &(struct func_how){.threads = threads});
+		assert_int_equal(o.end, FUNC_DONE);
+		assert_true(!instructions || instructions == o.instructions);
+		instructions = o.instructions;
+		for (uint32_t k = 0; k < WORDS; k++)
+			assert_int_equal(((const uint32_t *)(const void *)m.memory.region[0].data)[k], k + 32004000);
+		o = how(&m, blocks, 4, &(struct func_how){.threads = threads});
+		assert_int_equal(o.end, FUNC_FAULT);
+		assert_int_equal(o.fault, FUNC_FAULT_BOUNDS);
+		drop(&m);
+	}
 }
 
 static enum func_end end_of(const char *body, uint32_t block, uint64_t limit)
@@ -139,6 +207,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(both_engines_compute_the_same),
+	    cmocka_unit_test(blocks_wait_for_each_other),
+	    cmocka_unit_test(host_threads_change_nothing),
 	    cmocka_unit_test(it_ends_as_it_should),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,7 @@ int fixture_try(struct func_fixture *f, struct func_outcome *out)
 				.memory = &f->memory};
 	memcpy(l.grid, f->grid, sizeof l.grid);
 	memcpy(l.block, f->block, sizeof l.block);
-	return func_run(&l, 1000000, out);
+	return func_run(&l, &(struct func_how){.limit = 1000000}, out);
 }
 
 void fixture_run(struct func_fixture *f)

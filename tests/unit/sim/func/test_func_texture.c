@@ -73,7 +73,7 @@ static int start(struct bench *b, bool floats, struct func_outcome *end, uint64_
 		memcpy(b->f.in->data + k * 16, floats ? (const void *)b->x[k] : (const void *)b->n[k], 12);
 		memcpy(b->f.in->data + k * 16 + 12, &on, 4);
 	}
-	int r = func_run(&l, 100000, end);
+	int r = func_run(&l, &(struct func_how){.limit = 100000}, end);
 	memcpy(b->out, b->f.out->data, sizeof b->out);
 	return r;
 }

@@ -15,6 +15,7 @@ enum { ELEMENT = 8, THREADS = 256, SMALL_PLACE = 16384, STEPS_PER_OCTAVE = 8, OC
 #define LEFT	    0.2	 /* of the most that was gained, an octave further on */
 #define HELD	    0.75 /* of what is expected to be gained */
 #define FADED	    0.35 /* of that: hardly anything is held */
+#define WHOLE	    0.94 /* of what each byte gained so far: all of it is held; waves of blocks differ by 3 % */
 #define SHARP	    1.3	 /* sizes from one to the other: what is replaced is not what comes next */
 #define OVERFLOWED  0.3	 /* of a size: so much too large an array is held in part, where not the oldest is replaced */
 
@@ -118,6 +119,26 @@ static enum chase_state last_gain(struct study *s, unsigned experiment, unsigned
 	return CHASE_DONE;
 }
 
+/* The last size from `from` on, below `gone`, of which each byte gains as before. */
+static enum chase_state last_whole(struct study *s, unsigned experiment, double from, double gone, double *last)
+{
+	double lo = from / QUANTUM, hi = gone / QUANTUM, most = gain(copy_times(s, experiment, from)) / lo;
+
+	while (hi - lo > 1) {
+		const double mid = floor((lo + hi) / 2), is = gain(copy_times(s, experiment, mid * QUANTUM)) / mid;
+		if (study_pending(s))
+			return CHASE_PENDING;
+		if (is >= WHOLE * most) {
+			lo = mid;
+			most = fmax(most, is);
+		} else {
+			hi = mid;
+		}
+	}
+	*last = lo * QUANTUM;
+	return CHASE_DONE;
+}
+
 enum chase_state copy_size(struct study *s, unsigned experiment, struct copied *out)
 {
 	struct times t[OCTAVES_MOST] = {0};
@@ -173,7 +194,8 @@ enum chase_state copy_size(struct study *s, unsigned experiment, struct copied *
 	out->least = size_of_step(fits) / (1 + OVERFLOWED);
 	out->most = size_of_step(gone + 1);
 	/* Whether an array that much is still gained from fits, or is in part held of one too large, the rule of replacement says, which
-	 * is not known here. So the size is in the middle of all that it may be, and not of where the gain fades. */
-	out->size = floor(sqrt(out->least * out->most));
-	return CHASE_DONE;
+	 * is not known here. By any rule what a byte gains falls from the size on that no longer fits. */
+	state = last_whole(s, experiment, from, out->most, &out->size);
+	out->size = fmax(out->size, ceil(out->least));
+	return state;
 }

@@ -92,6 +92,8 @@ CUresult cuMemPoolSetAttribute(CUmemPool pool, int which, void *value);
 CUresult cuMemPoolGetAttribute(CUmemPool pool, int which, void *value);
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
 				   unsigned bz, unsigned shared, CUstream stream, void **params);
+CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction f, const struct exec_launch_config *c);
+CUresult cuOccupancyMaxPotentialClusterSize(int *blocks, CUfunction f, const struct exec_launch_config *c);
 CUresult cuLaunchKernelEx(const struct exec_launch_config *c, CUfunction f, void **params, void **extra);
 CUresult cuLaunchHostFunc(CUstream s, void (*call)(void *), void *data);
 CUresult cuStreamWaitEvent(CUstream s, CUevent e, unsigned flags);

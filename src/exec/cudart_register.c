@@ -258,18 +258,39 @@ struct config { /* cudaLaunchConfig_t */
 	unsigned attribute_count;
 };
 
+static struct exec_launch_config whole(const struct config *c)
+{
+	return (struct exec_launch_config){.grid = {c->grid.x, c->grid.y, c->grid.z},
+					   .block = {c->block.x, c->block.y, c->block.z},
+					   .shared = (unsigned)c->shared,
+					   .stream = c->stream,
+					   .attribute = c->attribute,
+					   .attribute_count = c->attribute_count};
+}
+
+EXEC_API cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *host, const struct config *c)
+{
+	CUfunction f;
+	CUresult r = cudart_function(&f, host);
+	const struct exec_launch_config all = whole(c);
+	return cudart_result(r ? r : cuOccupancyMaxActiveClusters(clusters, f, &all));
+}
+
+EXEC_API cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *host, const struct config *c)
+{
+	CUfunction f;
+	CUresult r = cudart_function(&f, host);
+	const struct exec_launch_config all = whole(c);
+	return cudart_result(r ? r : cuOccupancyMaxPotentialClusterSize(blocks, f, &all));
+}
+
 EXEC_API cudaError_t cudaLaunchKernelExC(const struct config *c, const void *host, void **args)
 {
 	CUfunction f;
 	CUresult r = cudart_function(&f, host);
 	if (!r && !is_shape(c->grid, c->block))
 		r = EXEC_INVALID_CONFIGURATION;
-	const struct exec_launch_config all = {.grid = {c->grid.x, c->grid.y, c->grid.z},
-					       .block = {c->block.x, c->block.y, c->block.z},
-					       .shared = (unsigned)c->shared,
-					       .stream = c->stream,
-					       .attribute = c->attribute,
-					       .attribute_count = c->attribute_count};
+	const struct exec_launch_config all = whole(c);
 	return cudart_result(r ? r : cuLaunchKernelEx(&all, f, args, NULL));
 }
 

@@ -41,6 +41,7 @@ struct exec_heap {
 
 struct exec_shape {
 	uint32_t grid[3], block[3], shared;
+	uint32_t cluster[3]; /* blocks; 0 in the first: as the kernel says, or one */
 	bool cooperative;
 };
 struct CUfunc_st {
@@ -50,6 +51,7 @@ struct CUfunc_st {
 	struct func_program *program;
 	struct time_program *time;
 	uint32_t dynamic_shared;   /* opted in */
+	bool large_clusters;	   /* likewise, beyond those that every GPU takes */
 	struct time_stats *counts; /* of all its launches; NULL: none yet, or nobody asked */
 	struct exec_shape shape;   /* of the latest launch */
 	uint64_t launches, cycles;

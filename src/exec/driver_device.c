@@ -53,6 +53,7 @@ static const struct {
      "part or all of the requested memory range is already mapped"},
     {EXEC_HOST_NOT_REGISTERED, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED",
      "pointer does not correspond to a registered memory region"},
+    {EXEC_INVALID_CLUSTER, "CUDA_ERROR_INVALID_CLUSTER_SIZE", "cluster size is invalid"},
     {EXEC_ILLEGAL_INSTRUCTION, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "an illegal instruction was encountered"},
     {EXEC_MISALIGNED, "CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"},
     {EXEC_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
@@ -137,6 +138,7 @@ static int attribute(const struct sim_spec *s, int which)
 	enum {
 		GRID_X = 2147483647,
 		GRID_YZ = 65535,
+		CLUSTERS_FROM = 90, /* of blocks */
 		BLOCK_Z = 64
 	}; /* CUDA Programming Guide, compute capability 3 and later */
 	const int shared = (int)s->shared_per_block, threads = (int)s->max_threads_per_block;
@@ -179,7 +181,8 @@ static int attribute(const struct sim_spec *s, int which)
 		     {97, (int)s->shared_per_sm},
 		     {99, 1},
 		     {106, (int)s->max_blocks_per_sm},
-		     {115, 1}}; /* memory pools */
+		     {115, 1}, /* memory pools */
+		     {120, s->cc >= CLUSTERS_FROM}};
 	for (size_t k = 0; k < sizeof table / sizeof *table; k++)
 		if (table[k].which == which)
 			return table[k].value;

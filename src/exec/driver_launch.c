@@ -6,7 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#define WORKSPACE_BYTES 64
+#define WORKSPACE_BYTES	 64
+#define CLUSTER_PORTABLE 8 /* blocks: CUDA C++ Programming Guide, thread block clusters */
 #define SLOW_SECONDS	30
 
 static CUresult failed(const struct CUfunc_st *f, const struct time_result *r)
@@ -151,6 +152,22 @@ CUresult exec_pack(struct CUfunc_st *f, void **params, void **extra, uint8_t **p
 	return EXEC_OK;
 }
 
+/* How many blocks the clusters have that a launch asks for, or its kernel. */
+static uint64_t cluster_size(const struct CUfunc_st *f, const uint32_t cluster[3])
+{
+	const uint32_t *of = cluster[0] ? cluster : f->program->cluster;
+	return of[0] ? (uint64_t)of[0] * of[1] * of[2] : 1;
+}
+
+static bool cluster_fits(const struct CUfunc_st *f, const struct exec_shape *s)
+{
+	const uint32_t *of = s->cluster[0] ? s->cluster : f->program->cluster;
+	for (unsigned k = 0; of[0] && k < 3; k++)
+		if (!of[k] || s->grid[k] % of[k])
+			return false;
+	return cluster_size(f, s->cluster) <= (f->large_clusters ? FUNC_CLUSTER_MOST : CLUSTER_PORTABLE);
+}
+
 CUresult exec_launch(struct CUfunc_st *f, const struct exec_shape *s, const uint8_t *packed)
 {
 	struct exec_process *x = &exec_process;
@@ -163,10 +180,13 @@ CUresult exec_launch(struct CUfunc_st *f, const struct exec_shape *s, const uint
 		shared = ((shared + 15) & ~15ull) + s->shared;
 	if (shared > UINT32_MAX)
 		return EXEC_INVALID_VALUE;
+	if (!cluster_fits(f, s))
+		return EXEC_INVALID_CLUSTER;
 	const struct func_heap heap = {.ctx = x, .take = take, .give = give};
 	struct func_launch l = {.heap = &heap,
 				.grid = {s->grid[0], s->grid[1], s->grid[2]},
 				.block = {s->block[0], s->block[1], s->block[2]},
+				.cluster = {s->cluster[0], s->cluster[1], s->cluster[2]},
 				.shared_bytes = (uint32_t)shared,
 				.params = packed,
 				.constant = (const uint8_t *)(uintptr_t)f->module->constants,
@@ -206,28 +226,34 @@ static CUresult launch(CUfunction f, const struct exec_shape *s, CUstream stream
 EXEC_API CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
 				 unsigned bz, unsigned shared, CUstream stream, void **params, void **extra)
 {
-	return launch(f, &(struct exec_shape){{gx, gy, gz}, {bx, by, bz}, shared, false}, stream, params, extra);
+	return launch(f, &(struct exec_shape){.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared}, stream, params, extra);
 }
 
 EXEC_API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
 					    unsigned by, unsigned bz, unsigned shared, CUstream stream, void **params)
 {
-	return launch(f, &(struct exec_shape){{gx, gy, gz}, {bx, by, bz}, shared, true}, stream, params, NULL);
+	return launch(f, &(struct exec_shape){.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared, .cooperative = true}, stream, params, NULL);
+}
+
+static void config_shape(struct exec_shape *s, const struct exec_launch_config *c)
+{
+	enum { COOPERATIVE = 2, CLUSTER = 4 }; /* CUlaunchAttributeID */
+	*s = (struct exec_shape){.grid = {c->grid[0], c->grid[1], c->grid[2]},
+				 .block = {c->block[0], c->block[1], c->block[2]},
+				 .shared = c->shared};
+	for (unsigned k = 0; k < c->attribute_count; k++) {
+		const struct exec_launch_attribute *a = &c->attribute[k];
+		if (a->id == COOPERATIVE)
+			s->cooperative = a->value[0] != 0;
+		if (a->id == CLUSTER)
+			memcpy(s->cluster, a->value, sizeof s->cluster);
+	}
 }
 
 EXEC_API CUresult cuLaunchKernelEx(const struct exec_launch_config *c, CUfunction f, void **params, void **extra)
 {
-	enum { COOPERATIVE = 2, CLUSTER = 4 }; /* CUlaunchAttributeID */
-	struct exec_shape s = {.grid = {c->grid[0], c->grid[1], c->grid[2]},
-			       .block = {c->block[0], c->block[1], c->block[2]},
-			       .shared = c->shared};
-	for (unsigned k = 0; k < c->attribute_count; k++) {
-		const struct exec_launch_attribute *a = &c->attribute[k];
-		if (a->id == COOPERATIVE)
-			s.cooperative = a->value[0] != 0;
-		if (a->id == CLUSTER && a->value[0] * a->value[1] * a->value[2] > 1)
-			exec_unserved("cuLaunchKernelEx", "clusters of several blocks are not executed");
-	}
+	struct exec_shape s;
+	config_shape(&s, c);
 	return launch(f, &s, c->stream, params, extra);
 }
 
@@ -245,6 +271,39 @@ EXEC_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *bloc
 {
 	(void)flags;
 	return cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, f, threads, shared);
+}
+
+static uint64_t blocks_at_once(struct CUfunc_st *f, const struct exec_shape *s)
+{
+	const uint64_t threads = (uint64_t)s->block[0] * s->block[1] * s->block[2];
+	return (uint64_t)exec_blocks_per_sm(f, threads, s->shared) * exec_process.spec->sm_count;
+}
+
+EXEC_API CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction f, const struct exec_launch_config *c)
+{
+	struct exec_shape s;
+	EXEC_ENTER();
+	CUresult r = clusters && f && c ? exec_function_ready(f) : EXEC_INVALID_VALUE;
+	if (r)
+		return exec_leave(r);
+	config_shape(&s, c);
+	if (!cluster_fits(f, &s))
+		return exec_leave(EXEC_INVALID_CLUSTER);
+	*clusters = (int)(blocks_at_once(f, &s) / cluster_size(f, s.cluster));
+	return exec_leave(EXEC_OK);
+}
+
+EXEC_API CUresult cuOccupancyMaxPotentialClusterSize(int *blocks, CUfunction f, const struct exec_launch_config *c)
+{
+	struct exec_shape s;
+	EXEC_ENTER();
+	CUresult r = blocks && f && c ? exec_function_ready(f) : EXEC_INVALID_VALUE;
+	if (r)
+		return exec_leave(r);
+	config_shape(&s, c);
+	const uint64_t most = f->large_clusters ? FUNC_CLUSTER_MOST : CLUSTER_PORTABLE, room = blocks_at_once(f, &s);
+	*blocks = (int)(room < most ? room : most);
+	return exec_leave(EXEC_OK);
 }
 
 /* The block with which most threads are on an SM; among equals the largest. */

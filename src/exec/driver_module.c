@@ -271,8 +271,13 @@ EXEC_API CUresult cuFuncGetAttribute(int *v, int attribute, CUfunction f)
 	case EXEC_FUNC_DYNAMIC_SHARED:
 		*v = (int)(f->dynamic_shared ? f->dynamic_shared : s->shared_per_block - p->shared_static);
 		break;
+	case EXEC_FUNC_CLUSTER_LARGE:
+		*v = f->large_clusters;
+		break;
 	default:
-		*v = 0;
+		*v = attribute >= EXEC_FUNC_CLUSTER_X && attribute <= EXEC_FUNC_CLUSTER_Z
+			 ? (int)p->cluster[attribute - EXEC_FUNC_CLUSTER_X]
+			 : 0;
 	}
 	return exec_leave(EXEC_OK);
 }
@@ -287,6 +292,8 @@ EXEC_API CUresult cuFuncSetAttribute(CUfunction f, int attribute, int v)
 		else
 			f->dynamic_shared = (uint32_t)v;
 	}
+	if (!r && attribute == EXEC_FUNC_CLUSTER_LARGE)
+		f->large_clusters = v != 0;
 	return exec_leave(r);
 }
 

@@ -293,7 +293,7 @@ struct ptx_func {
 	const char *text;      /* of such a body, from { to } */
 	uint32_t block[3];     /* .reqntid: the one block that it runs with; 0: any */
 	uint64_t most_threads; /* .maxntid: of a block, 0: any number */
-	uint64_t cluster;      /* .reqnctapercluster: blocks of a cluster, 0: none are asked for */
+	uint32_t cluster[3];   /* .reqnctapercluster: blocks of a cluster, 0: none are asked for */
 	uint32_t line;
 };
 struct ptx_prototype { /* .callprototype */

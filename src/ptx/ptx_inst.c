@@ -77,6 +77,8 @@ static int parse_op(struct ptx_parser *p, struct ptx_inst *in)
 		return unknown_op(p, &t);
 	if (op == PTX_OP_FENCE && (ptx_token_is(&p->tok, "proxy") || ptx_token_is(&p->tok, "mbarrier_init")))
 		op = PTX_OP_FENCE_PROXY;
+	if ((op == PTX_OP_ST || op == PTX_OP_RED) && ptx_token_is(&p->tok, "async"))
+		op = op == PTX_OP_ST ? PTX_OP_ST_ASYNC : PTX_OP_RED_ASYNC;
 	if (op == PTX_OP_TEX && has_more(&p->tok))
 		op = PTX_OP_TEX_MORE;
 	if (op == PTX_OP_CVT && ptx_token_is(&p->tok, "pack"))

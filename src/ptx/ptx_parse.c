@@ -100,10 +100,8 @@ static int performance(struct ptx_parser *p, struct ptx_func *f)
 	bool most = ptx_token_is(&p->tok, "maxntid"), cluster = ptx_token_is(&p->tok, "reqnctapercluster");
 	if (most)
 		f->most_threads = 1;
-	if (cluster)
-		f->cluster = 1;
-	for (uint32_t k = 0; exact && k < 3; k++)
-		f->block[k] = 1;
+	for (uint32_t k = 0; (exact || cluster) && k < 3; k++)
+		*(exact ? &f->block[k] : &f->cluster[k]) = 1;
 	str_addf(&p->pragmas, ".%.*s", (int)p->tok.n, p->tok.s);
 	PTX_TRY(ptx_advance(p));
 	if (!bare) {
@@ -113,8 +111,8 @@ static int performance(struct ptx_parser *p, struct ptx_func *f)
 				f->block[k] = (uint32_t)v;
 			if (most && f->most_threads <= UINT32_MAX)
 				f->most_threads *= v;
-			if (cluster && f->cluster <= UINT32_MAX)
-				f->cluster *= v;
+			if (cluster && k < 3)
+				f->cluster[k] = (uint32_t)v;
 			PTX_TRY(ptx_accept(p, ',', &more));
 			str_addf(&p->pragmas, " %llu%s", (unsigned long long)v, more ? "," : "");
 		}

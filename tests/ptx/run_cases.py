@@ -171,7 +171,7 @@ CASES = {
                                 "add.u32 %r1, %r1, %r5; add.u32 %r1, %r1, %r7;").replace("%laneid", "%tid.x"), more=".shared .align 16 .b8 s[256];")
                          .replace("%laneid", "%tid.x"), [63 - k for k in range(64)], "", 64),
     "a cluster of several": (kernel("ret;").replace("(.param .u64 out) {", "(.param .u64 out) .explicitcluster .reqnctapercluster 2, 1, 1 {"), None,
-                             "clusters of 2 blocks"),
+                             "is not made of clusters of 2 x 1 x 1"),
     "kernels that launch kernels": (kernel("{ .param .b32 r; .param .b64 a; .param .b64 b; call.uni (r), cudaLaunchDeviceV2, (a, b); }",
                                            before=".extern .func (.param .b32 r) cudaLaunchDeviceV2 (.param .b64 a, .param .b64 b);"), None,
                                     "dynamic parallelism"),

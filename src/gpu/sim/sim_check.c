@@ -304,7 +304,8 @@ const struct func_check *sim_check_launch(struct sim_check *c, const void *kerne
 	c->launch++;
 	c->shared_seen = true;
 	for (uint32_t k = 0; k < p->inst_count; k++)
-		if (p->info[k].ptx_op == PTX_OP_CP || p->info[k].ptx_op == PTX_OP_STMATRIX)
+		if (p->info[k].ptx_op == PTX_OP_CP || p->info[k].ptx_op == PTX_OP_STMATRIX ||
+		    p->info[k].ptx_op == PTX_OP_MAPA)
 			c->shared_seen = false;
 	return &c->hook;
 }

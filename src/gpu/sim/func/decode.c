@@ -376,6 +376,7 @@ static int finish(struct decoder *d, const struct ptx_func *entry)
 			return err_nomem(d->e);
 	p->line = entry->line;
 	memcpy(p->block, entry->block, sizeof p->block);
+	memcpy(p->cluster, entry->cluster, sizeof p->cluster);
 	p->most_threads = entry->most_threads;
 	p->matrix_bits = d->target->matrix_bits;
 	p->inst_count = d->n;
@@ -394,9 +395,6 @@ static int entry_body(struct decoder *d, const struct ptx_func *entry, int32_t i
 	struct ptx_inst start = {.op = PTX_OP_MOV, .guard = -1, .line = entry->line, .column = 1};
 	struct decode_frame f;
 	d->at = &start;
-	if (entry->cluster > 1)
-		return decode_fail(d, "the kernel wants clusters of %llu blocks, which are not executed",
-				   (unsigned long long)entry->cluster);
 	int rc = decode_layout(d, entry);
 	if (rc)
 		return rc;

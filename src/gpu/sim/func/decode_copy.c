@@ -110,7 +110,8 @@ static int mbarrier(struct decoder *d, struct decode_frame *f, const struct ptx_
 		    decode_value(d, f, &r, in, at, op == MBARRIER_TEST ? 8 : 4, bytes && arrives ? &r.i.c : &r.i.b));
 	}
 	DECODE_TRY(decode_address(d, f, &r, &in->operand[k], &code));
-	const bool shared = decode_word(in, "shared") || decode_word(in, "shared::cta") || in->operand[k].sym >= 0;
+	const bool shared = decode_word(in, "shared") || decode_word(in, "shared::cta") ||
+			    decode_word(in, "shared::cluster") || in->operand[k].sym >= 0;
 	barrier_record(d, &r, op, shared ? PTX_SHARED : PTX_GENERIC, code);
 	return decode_emit(d, &r);
 }
@@ -181,10 +182,12 @@ static int add_to(struct decoder *d, struct decode_frame *f, const struct ptx_in
 	return decode_emit(d, &r);
 }
 
-/* One piece of a bulk copy: from global to shared memory as cp.async does it, or back through registers. */
+enum bulk_way { BULK_IN, BULK_OUT, BULK_ACROSS }; /* global to shared memory, back, from block to block of a cluster */
+/* One piece of a bulk copy: from global to shared memory as cp.async does it, or through registers. */
 static int piece(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, const uint16_t row[2],
-		 const bool wide[2], bool to_shared, uint16_t here)
+		 const bool wide[2], enum bulk_way way, uint16_t here)
 {
+	const bool to_shared = way == BULK_IN;
 	const unsigned pair = PTX_B64 | 2u << MEM_COUNT_SHIFT | 8u << MEM_WIDTH_SHIFT;
 	struct decode_record r;
 	uint16_t copies, low, high;
@@ -222,8 +225,8 @@ static int piece(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 	r.i.kind = FUNC_STORE;
 	r.i.op = EXEC_store;
 	r.i.bytes = BULK_PIECE;
-	r.i.space = PTX_GLOBAL;
-	r.info.space = PTX_GLOBAL;
+	r.i.space = way == BULK_OUT ? PTX_GLOBAL : PTX_SHARED;
+	r.info.space = r.i.space;
 	r.i.a = row[0];
 	r.i.b = low;
 	r.i.more[0] = high;
@@ -233,7 +236,7 @@ static int piece(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 
 /* All pieces, by the lanes that the instruction's guard lets through. */
 static int pieces(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, const uint16_t row[2],
-		  const bool wide[2], bool to_shared)
+		  const bool wide[2], enum bulk_way way)
 {
 	struct decode_record r;
 	uint16_t left, here;
@@ -260,7 +263,7 @@ static int pieces(struct decoder *d, struct decode_frame *f, const struct ptx_in
 	decode_reads(d, &r, left);
 	decode_writes(&r, DECODE_PRED_SLOT + here);
 	DECODE_TRY(decode_emit(d, &r));
-	DECODE_TRY(piece(d, f, in, row, wide, to_shared, here));
+	DECODE_TRY(piece(d, f, in, row, wide, way, here));
 	for (unsigned k = 0; k < 2; k++)
 		DECODE_TRY(add_to(d, f, in, here, row[k], wide[k], BULK_PIECE));
 	DECODE_TRY(add_to(d, f, in, here, left, false, (uint32_t)-BULK_PIECE));
@@ -283,30 +286,74 @@ static int bulk(struct decoder *d, struct decode_frame *f, const struct ptx_inst
 		return decode_emit(d, &r);
 	}
 	const char *global = strstr(in->tail, ".global"), *shared = strstr(in->tail, ".shared");
-	if (!global || !shared || in->operand_count < 3 || strstr(in->tail, "multicast") || decode_word(in, "tensor") ||
+	const bool across = strstr(in->tail, ".shared::cluster.shared::cta") != NULL;
+	if ((!global && !across) || !shared || in->operand_count < 3 || strstr(in->tail, "multicast") || decode_word(in, "tensor") ||
 	    decode_word(in, "cp_mask") || decode_word_type(in, 0) != PTX_NONE)
 		return decode_not(d, in);
-	const bool to_shared = shared < global;
+	const enum bulk_way way = across ? BULK_ACROSS : shared < global ? BULK_IN : BULK_OUT;
 	for (unsigned k = 0; k < 2; k++) {
 		if (in->operand[k].kind != PTX_OPND_ADDRESS)
 			return decode_not(d, in);
 		DECODE_TRY(address_row(d, f, in, &in->operand[k], &row[k], &wide[k]));
 	}
-	DECODE_TRY(pieces(d, f, in, row, wide, to_shared));
-	if (!to_shared)
+	DECODE_TRY(pieces(d, f, in, row, wide, way));
+	if (way == BULK_OUT)
 		return 0;
 	if (in->operand_count < 4 || in->operand[3].kind != PTX_OPND_ADDRESS)
 		return decode_not(d, in);
 	DECODE_TRY(decode_begin(d, f, in, &r));
 	DECODE_TRY(decode_value(d, f, &r, in, 2, 4, &r.i.b));
 	DECODE_TRY(decode_address(d, f, &r, &in->operand[3], &code));
-	decode_reads(d, &r, d->copies);
+	if (d->copies != FUNC_NONE)
+		decode_reads(d, &r, d->copies);
 	barrier_record(d, &r, MBARRIER_COMPLETE, PTX_SHARED, code);
 	return decode_emit(d, &r);
 }
 
+/* The barrier of an instruction is told that so many bytes are there. */
+static int told(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, unsigned barrier, uint64_t bytes)
+{
+	struct decode_record r;
+	unsigned code = 0;
+	if (barrier >= in->operand_count || in->operand[barrier].kind != PTX_OPND_ADDRESS)
+		return decode_not(d, in);
+	DECODE_TRY(decode_begin(d, f, in, &r));
+	DECODE_TRY(decode_literal(d, bytes, false, &r.i.b));
+	DECODE_TRY(decode_address(d, f, &r, &in->operand[barrier], &code));
+	barrier_record(d, &r, MBARRIER_COMPLETE, PTX_SHARED, code);
+	return decode_emit(d, &r);
+}
+
+/* A store to, or an atomic on, shared memory of the cluster, done at once, of which a barrier beside it hears. */
+static int remote(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
+{
+	static const struct {
+		const char *word;
+		enum ptx_atom atom;
+	} atoms[] = {{"inc", PTX_ATOM_INC}, {"dec", PTX_ATOM_DEC}, {"min", PTX_ATOM_MIN}, {"max", PTX_ATOM_MAX},
+		     {"add", PTX_ATOM_ADD}, {"and", PTX_ATOM_AND}, {"or", PTX_ATOM_OR},	  {"xor", PTX_ATOM_XOR}};
+	struct ptx_inst one = *in;
+	const bool store = in->op == PTX_OP_ST_ASYNC;
+	one.op = store ? PTX_OP_ST : PTX_OP_RED;
+	one.type = (uint8_t)decode_word_type(in, 0);
+	one.space = PTX_SHARED;
+	one.vec_width = decode_word(in, "v4") ? 4 : decode_word(in, "v2") ? 2 : 1;
+	one.operand_count = 2;
+	size_t n = 0;
+	while (!store && n < sizeof atoms / sizeof *atoms && !decode_word(in, atoms[n].word))
+		n++;
+	if (one.type == PTX_NONE || in->operand_count != 3 || in->operand[0].kind != PTX_OPND_ADDRESS ||
+	    !decode_word(in, "mbarrier::complete_tx::bytes") || n == sizeof atoms / sizeof *atoms)
+		return decode_not(d, in);
+	one.atom = (uint8_t)atoms[n].atom;
+	DECODE_TRY(decode_memory(d, f, &one));
+	return told(d, f, in, 2, (uint64_t)one.vec_width * ptx_type_bytes((enum ptx_type)one.type));
+}
+
 int decode_copy(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
+	if (in->op == PTX_OP_ST_ASYNC || in->op == PTX_OP_RED_ASYNC)
+		return remote(d, f, in);
 	if (in->op == PTX_OP_MBARRIER)
 		return mbarrier(d, f, in);
 	if (!decode_word(in, "async"))

@@ -227,29 +227,30 @@ static int policy(struct decoder *d, struct decode_frame *f, const struct ptx_in
 	return decode_emit(d, &r);
 }
 
-/* Of a cluster that is one block: an address is its own, its rank is 0, and all of the cluster meet where the block does. */
+/* Of the blocks of a cluster: where the others' shared memory is, whose an address is, and where all of them meet. */
 static int cluster(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
 	const unsigned bytes = in->op == PTX_OP_MAPA && decode_word(in, "u64") ? 8 : 4;
 	struct decode_record r;
 	DECODE_TRY(decode_begin(d, f, in, &r));
 	if (in->op == PTX_OP_BARRIER_CLUSTER) {
-		if (!decode_word(in, "wait"))
-			return decode_word(in, "arrive") ? decode_emit(d, &r) : decode_not(d, in);
+		const bool arrives = decode_word(in, "arrive");
 		r.i.kind = FUNC_BARRIER;
-		DECODE_TRY(decode_literal(d, 0, false, &r.i.a));
-		return decode_emit(d, &r);
+		r.i.flags |= FUNC_OF_CLUSTER | (arrives ? FUNC_ARRIVE : 0);
+		return arrives || decode_word(in, "wait") ? decode_emit(d, &r) : decode_not(d, in);
 	}
 	DECODE_TRY(decode_result(d, f, &r, in, bytes));
 	if (r.i.dst == FUNC_NONE || in->operand_count != (in->op == PTX_OP_MAPA ? 3 : 2))
 		return decode_not(d, in);
-	r.i.op = bytes == 8 ? EXEC_mov_64 : EXEC_mov_32;
-	if (in->op == PTX_OP_GETCTARANK)
-		DECODE_TRY(decode_literal(d, 0, false, &r.i.a));
-	else if (in->operand[1].kind == PTX_OPND_SYMBOL)
-		DECODE_TRY(decode_source(d, f, &r, &in->operand[1], bytes == 8 ? PTX_B64 : PTX_B32, &r.i.a));
+	r.i.op = in->op == PTX_OP_MAPA ? EXEC_mapa : EXEC_ranks;
+	r.i.more[0] = decode_word(in, "u64");
+	const enum ptx_type type = r.i.more[0] ? PTX_B64 : PTX_B32;
+	if (in->operand[1].kind == PTX_OPND_SYMBOL)
+		DECODE_TRY(decode_source(d, f, &r, &in->operand[1], type, &r.i.a));
 	else
-		DECODE_TRY(decode_value(d, f, &r, in, 1, bytes, &r.i.a));
+		DECODE_TRY(decode_value(d, f, &r, in, 1, r.i.more[0] ? 8 : 4, &r.i.a));
+	if (in->op == PTX_OP_MAPA)
+		DECODE_TRY(decode_value(d, f, &r, in, 2, 4, &r.i.b));
 	return decode_emit(d, &r);
 }
 
@@ -273,6 +274,8 @@ int decode_extra(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 		return barrier_red(d, f, in);
 	case PTX_OP_CP:
 	case PTX_OP_MBARRIER:
+	case PTX_OP_ST_ASYNC:
+	case PTX_OP_RED_ASYNC:
 		return decode_copy(d, f, in);
 	case PTX_OP_MAPA:
 	case PTX_OP_GETCTARANK:

@@ -101,6 +101,11 @@ void exec_wide_activemask(struct func_warp *w, const struct func_inst *i, uint32
 }
 EXEC_FORWARD(activemask)
 
+static uint32_t blocks_across(const struct func_launch *l, int dimension)
+{
+	return l->cluster[0] ? l->cluster[dimension] : 1;
+}
+
 static uint64_t sreg_value(const struct func_warp *w, int reg, uint32_t l)
 {
 	const struct func_block *b = w->block;
@@ -162,20 +167,26 @@ static uint64_t sreg_value(const struct func_warp *w, int reg, uint32_t l)
 		return (uint32_t)w->globaltimer;
 	case PTX_SREG_GLOBALTIMER_HI:
 		return w->globaltimer >> 32;
-	/* Every block is a cluster of its own. */
 	case PTX_SREG_CLUSTERID_X:
 	case PTX_SREG_CLUSTERID_Y:
 	case PTX_SREG_CLUSTERID_Z:
-		return b->ctaid[reg - PTX_SREG_CLUSTERID_X];
+		return b->ctaid[reg - PTX_SREG_CLUSTERID_X] / blocks_across(k, reg - PTX_SREG_CLUSTERID_X);
 	case PTX_SREG_NCLUSTERID_X:
 	case PTX_SREG_NCLUSTERID_Y:
 	case PTX_SREG_NCLUSTERID_Z:
-		return k->grid[reg - PTX_SREG_NCLUSTERID_X];
+		return k->grid[reg - PTX_SREG_NCLUSTERID_X] / blocks_across(k, reg - PTX_SREG_NCLUSTERID_X);
+	case PTX_SREG_CLUSTER_CTAID_X:
+	case PTX_SREG_CLUSTER_CTAID_Y:
+	case PTX_SREG_CLUSTER_CTAID_Z:
+		return b->ctaid[reg - PTX_SREG_CLUSTER_CTAID_X] % blocks_across(k, reg - PTX_SREG_CLUSTER_CTAID_X);
 	case PTX_SREG_CLUSTER_NCTAID_X:
 	case PTX_SREG_CLUSTER_NCTAID_Y:
 	case PTX_SREG_CLUSTER_NCTAID_Z:
+		return blocks_across(k, reg - PTX_SREG_CLUSTER_NCTAID_X);
+	case PTX_SREG_CLUSTER_CTARANK:
+		return b->rank;
 	case PTX_SREG_CLUSTER_NCTARANK:
-		return 1;
+		return func_cluster_size(k);
 	case PTX_SREG_ENVREG1:
 		return (uint32_t)(k->workspace >> 32);
 	case PTX_SREG_ENVREG2:
@@ -184,6 +195,29 @@ static uint64_t sreg_value(const struct func_warp *w, int reg, uint32_t l)
 		return 0;
 	}
 }
+
+/* A rank takes the place of what the address names. */
+void exec_wide_mapa(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	EACH_LANE(l, mask)
+	{
+		const uint64_t a = exec_get(w, i->a, i->more[0], l), rank = exec_row(w, i->b)[l];
+		const uint64_t within = a & (FUNC_RANK_BYTES - 1), window = a & ~(FUNC_WINDOW_BYTES - 1);
+		exec_put(w, i->dst, i->more[0], l,
+			 window | ((rank + 1) * FUNC_RANK_BYTES & (FUNC_WINDOW_BYTES - 1)) | within);
+	}
+}
+EXEC_FORWARD(mapa)
+
+void exec_wide_ranks(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	EACH_LANE(l, mask)
+	{
+		const uint64_t n = (exec_get(w, i->a, i->more[0], l) & (FUNC_WINDOW_BYTES - 1)) / FUNC_RANK_BYTES;
+		exec_row(w, i->dst)[l] = n ? (uint32_t)n - 1 : w->block->rank;
+	}
+}
+EXEC_FORWARD(ranks)
 
 /* Values from `first` on, `step` more each lane, of which the instruction takes the low `bytes`. */
 CLONES VECTORS static void series(uint32_t *d, uint32_t mask, uint32_t first, uint32_t step, uint32_t keep)

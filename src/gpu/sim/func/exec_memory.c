@@ -49,6 +49,19 @@ static uint8_t *local(struct func_warp *w, const struct func_program *p, uint64_
 	return w->local + at;
 }
 
+/* Of the block that the address names, or of the warp's own. NULL: it has not begun, has ended, or has no such byte. */
+static uint8_t *shared(const struct func_warp *w, uint64_t address, unsigned bytes, bool write)
+{
+	const uint64_t size = w->block->launch->shared_bytes, at = address % FUNC_RANK_BYTES,
+		       rank = address / FUNC_RANK_BYTES - 1;
+	if (__builtin_expect(inside(address, bytes, size), 1))
+		return w->block->shared + address;
+	if (rank >= FUNC_CLUSTER_MOST || !inside(at, bytes, size) || !w->block->cluster->block[rank])
+		return NULL;
+	w->block->cluster->block[rank]->shared_changed |= write;
+	return w->block->cluster->block[rank]->shared + at;
+}
+
 /* Host memory of one lane's access, or NULL and w->fault. w->space says where the first lane's is, but for lanes in global memory,
  * which tell for all, and for a fault, which is what is asked about then. */
 static uint8_t *find(struct func_warp *w, int space, uint32_t lane, uint64_t address, unsigned bytes, bool write)
@@ -70,8 +83,7 @@ static uint8_t *find(struct func_warp *w, int space, uint32_t lane, uint64_t add
 		p = func_global(k->memory, address, bytes);
 		break;
 	case PTX_SHARED:
-		if (inside(address, bytes, k->shared_bytes))
-			p = w->block->shared + address;
+		p = shared(w, address, bytes, write);
 		break;
 	case PTX_LOCAL:
 		if (inside(address, bytes, k->program->local_bytes))
@@ -221,15 +233,16 @@ static void copy_lane(struct func_warp *w, const struct func_inst *i, uint32_t l
 	uint64_t to = exec_get(w, i->b, i->more[0], lane) + i->more[1];
 	uint32_t take = i->c == FUNC_NONE ? i->bytes : exec_row(w, i->c)[lane];
 	to -= to - FUNC_SHARED_WINDOW < FUNC_WINDOW_BYTES ? FUNC_SHARED_WINDOW : 0;
-	if ((to & (i->bytes - 1u)) || !inside(to, i->bytes, w->block->launch->shared_bytes)) {
+	uint8_t *p = to & (i->bytes - 1u) ? NULL : shared(w, to, i->bytes, true);
+	if (!p) {
 		fault(w, lane, to, to & (i->bytes - 1u) ? FUNC_FAULT_ALIGN : FUNC_FAULT_BOUNDS);
 		return;
 	}
 	take = take < i->bytes ? take : i->bytes;
 	w->block->shared_changed = true;
 	if (take && data)
-		memcpy(w->block->shared + to, data, take);
-	memset(w->block->shared + to + take, 0, i->bytes - take);
+		memcpy(p, data, take);
+	memset(p + take, 0, i->bytes - take);
 }
 
 void exec_wide_copy(struct func_warp *w, const struct func_inst *i, uint32_t mask)
@@ -394,8 +407,11 @@ INLINE void small_load(struct func_warp *w, const struct func_inst *i, uint32_t 
 		uint64_t address = exec_get(w, i->a, wide, l) + i->imm;
 		w->addr[l] = address;
 		if (__builtin_expect((address & 3) || !inside(address, 4, size), 0)) {
-			fault(w, l, address, address & 3 ? FUNC_FAULT_ALIGN : FUNC_FAULT_BOUNDS);
-			return;
+			const uint8_t *p = find(w, space, l, address, 4, false);
+			if (!p)
+				return;
+			memcpy(&d[l], p, 4);
+			continue;
 		}
 		memcpy(&d[l], base + address, 4);
 	}

@@ -28,6 +28,9 @@
 #define FUNC_SHARED_WINDOW 0x01000000ull /* .. 16 MB */
 /* Each byte of local memory that the launch has not written: on real GPUs it is what earlier launches left, and 0 would hide that a kernel reads it. */
 #define FUNC_LOCAL_LEFT	    0xa5
+/* Within it, the shared memory of the block with rank n of a cluster: from (n + 1) * this on; and below, a block's own. */
+#define FUNC_RANK_BYTES	    0x00080000ull
+#define FUNC_CLUSTER_MOST   16 /* blocks: CUDA C++ Programming Guide, thread block clusters, where more than the portable 8 are allowed */
 #define FUNC_LOCAL_WINDOW   0x02000000ull
 #define FUNC_CONST_WINDOW   0x03000000ull
 #define FUNC_PARAM_WINDOW   0x04000000ull /* the parameters of the kernel */
@@ -55,6 +58,7 @@ enum func_kind {
 enum {				/* func_inst.flags */
        FUNC_GUARD_NOT = 1 << 0, /* @!p */
        FUNC_ARRIVE = 1 << 1,	/* bar.arrive */
+       FUNC_OF_CLUSTER = 1 << 2, /* of a barrier: all threads of the cluster meet at it */
        FUNC_SKIP_L1 = 1 << 2,	/* ld.cg, .cv, .volatile, relaxed and stronger: not answered by the SM's L1 */
        FUNC_UNIFORM = 1 << 3,	/* bra.uni */
        FUNC_WARP_SYNC = 1 << 4, /* bar.warp.sync: FUNC_BARRIER within the warp; nothing to wait for with a stack */
@@ -133,6 +137,7 @@ struct func_program {
 	uint32_t register_line; /* where so many live */
 	uint32_t block[3];	/* threads of the one block that it runs with, 0: any */
 	uint64_t most_threads;	/* of a block, 0: any number */
+	uint32_t cluster[3];	/* blocks of the clusters that it runs in, 0: any */
 	const struct ptx_param *param; /* of the entry, in the parameter block */
 	uint32_t param_count, param_bytes;
 	uint64_t
@@ -263,6 +268,8 @@ struct func_launch {
 	uint64_t workspace;	      /* of a cooperative launch: %envreg1 and %envreg2 */
 	struct func_print *print;     /* NULL: what is printed goes nowhere */
 	uint32_t grid[3], block[3];
+	uint32_t cluster[3];	       /* blocks of a cluster; 0 in the first: one */
+	struct func_cluster *clusters; /* all of them, where they have several blocks */
 	uint32_t warp_size;	 /* lanes used, at most FUNC_WIDEST; more than FUNC_LANES only with a stack */
 	uint32_t sm_count;	 /* %nsmid */
 	uint32_t max_warps;	 /* %nwarpid */
@@ -281,7 +288,15 @@ struct func_launch {
 struct func_count {
 	uint32_t yes, no;
 };
+struct func_block;
+struct func_cluster { /* blocks that reach each other's shared memory */
+	struct func_block *block[FUNC_CLUSTER_MOST]; /* NULL: has not begun, or has ended */
+	uint32_t alive, arrived; /* threads that have not exited; that have come to the barrier */
+	bool begun, odd;	 /* odd: the barrier has let an odd number of times go */
+};
 struct func_block {
+	uint32_t rank; /* in its cluster */
+	struct func_cluster *cluster, alone;
 	bool shared_changed; /* by an access that time/ does not know as one to shared memory: cp.async, stmatrix */
 	char said[400];	     /* of the assertion that failed */
 	struct func_count count[16][3]; /* bar.red, by barrier: exec_packed.c */
@@ -322,6 +337,7 @@ struct func_warp {
 	uint32_t join;		  /* pc at which they meet the others, FUNC_NO_JOIN */
 	uint64_t live;		  /* lanes that have not exited */
 	uint32_t depth;		  /* of stack[] */
+	uint32_t odd;		  /* lanes that came to the cluster's barrier when it was odd, the latest time */
 	uint8_t counted[16];	  /* bar.red, by barrier: which count is the next */
 	bool diverged;		  /* independent threads, and not all of them are together: func_paths.h */
 	struct func_paths *paths; /* NULL: a reconvergence stack */
@@ -388,6 +404,25 @@ void func_load_data(struct func_warp *w, const struct func_inst *i, uint32_t lan
 void func_atomic_data(const struct func_warp *w, const struct func_inst *i, uint32_t lane, uint64_t operand[2]);
 void func_atomic_do(struct func_warp *w, const struct func_inst *i, uint32_t lane, uint8_t *p,
 		    const uint64_t operand[2]);
+
+/* Block n of the grid begins, in which clusters follow each other: its place, and what it is to its cluster. */
+void func_block_begin(struct func_block *b, const struct func_launch *l, uint64_t n);
+void func_block_end(struct func_block *b);
+int func_clusters_open(struct func_launch *l); /* 0 or -ENOMEM */
+void func_clusters_close(struct func_launch *l);
+static inline uint32_t func_cluster_size(const struct func_launch *l)
+{
+	return l->cluster[0] ? l->cluster[0] * l->cluster[1] * l->cluster[2] : 1;
+}
+/* Lanes of mask come to the barrier of their cluster. */
+void func_cluster_arrive(struct func_warp *w, uint32_t mask);
+/* True: all have come, who may go now. To be asked when some have come or exited. */
+bool func_cluster_meets(struct func_cluster *c);
+/* Lanes that may pass: the barrier let go since they came. */
+static inline uint32_t func_cluster_passes(const struct func_warp *w)
+{
+	return w->block->cluster->odd ? ~w->odd : w->odd;
+}
 
 /* Puts the warp at record 0 with its lanes of the block, local memory left as FUNC_LOCAL_LEFT and predicates zeroed. Registers and literals are not
  * touched: func_warp_literals fills those once for each set of rows. */

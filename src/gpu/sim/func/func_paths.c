@@ -232,12 +232,12 @@ void func_paths_park(struct func_warp *w, uint32_t wait)
 	settle(w);
 }
 
-bool func_paths_wake(struct func_warp *w, uint32_t wait, uint64_t at)
+bool func_paths_wake(struct func_warp *w, uint32_t wait, uint32_t lanes, uint64_t at)
 {
 	struct func_paths *p = w->paths;
 	bool any = false;
 	for (uint32_t k = 0; k < p->count; k++)
-		if (p->other[k].wait == wait) {
+		if (p->other[k].wait == wait && !(p->other[k].mask & ~lanes)) {
 			p->other[k].wait = FUNC_RUNS;
 			p->other[k].at = at;
 			any = true;

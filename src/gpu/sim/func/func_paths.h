@@ -44,8 +44,8 @@ void func_paths_meet(struct func_warp *w); /* pc has come to join */
 void func_paths_exit(struct func_warp *w, uint32_t lanes);
 /* The path that issues waits at its pc and goes on at the next record. */
 void func_paths_park(struct func_warp *w, uint32_t wait);
-/* Paths that wait so may go on from cycle at. True: the warp had no path that could run, and has one now. */
-bool func_paths_wake(struct func_warp *w, uint32_t wait, uint64_t at);
+/* Paths of these lanes that wait so may go on from cycle at. True: the warp had no path that could run, and has one now. */
+bool func_paths_wake(struct func_warp *w, uint32_t wait, uint32_t lanes, uint64_t at);
 /* A record that names lanes (FUNC_GATHER) or bar.warp.sync, of a diverged warp: the lanes with which it is executed, or 0: the
  * path waits for lanes that are not there yet, and another path has the turn. Lanes may come to two records of one kind; then
  * all of those are executed here, and the handler is not to be called (*executed). */

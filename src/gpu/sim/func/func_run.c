@@ -77,10 +77,8 @@ static bool sit(struct func_engine *x, struct func_seat *s)
 	const uint64_t n = atomic_fetch_add(&x->grid->next, 1);
 	if (n >= x->grid->blocks)
 		return false;
-	s->b = (struct func_block){.launch = l, .shared = s->shared};
-	s->b.ctaid[0] = (uint32_t)(n % l->grid[0]);
-	s->b.ctaid[1] = (uint32_t)(n / l->grid[0] % l->grid[1]);
-	s->b.ctaid[2] = (uint32_t)(n / l->grid[0] / l->grid[1]);
+	s->b = (struct func_block){.shared = s->shared};
+	func_block_begin(&s->b, l, n);
 	s->b.sm = l->sm_count ? (uint32_t)(n % l->sm_count) : 0;
 	memset(s->waiting, 0, x->warps * sizeof *s->waiting);
 	memset(s->arrived, 0, sizeof s->arrived);
@@ -124,17 +122,23 @@ static bool goes_on(const struct func_engine *x)
 /* Blocks of a seat follow each other until one is still there after its turn; then the next seat has one. True: some are there. */
 static bool round_of_turns(struct func_engine *x, const struct func_watch *watch)
 {
-	bool left = false;
+	bool left = false, moved = false;
 	for (uint32_t k = 0; k < x->seats; k++) {
 		struct func_seat *s = x->seat[k];
 		while (goes_on(x) && (s->taken || sit(x, s))) {
 			func_turn(x, s, x->grid->how->together ? TOGETHER_TURN : BLOCK_TURN);
 			look_around(x, watch);
+			moved |= s->moved;
 			if (s->taken)
 				break;
 		}
 		left |= s->taken;
 	}
+	/* All wait for others, and none can begin. */
+	const bool full = x->seats == x->room || atomic_load(&x->grid->next) >= x->grid->blocks;
+	for (uint32_t k = 0; left && !moved && full && k < x->seats; k++)
+		if (x->seat[k]->taken)
+			func_stopped(x, x->seat[k]);
 	return left && goes_on(x);
 }
 
@@ -193,7 +197,7 @@ static uint32_t helpers_wanted(const struct func_grid *g)
 {
 	const struct func_program *p = g->l->program;
 	const struct func_how *how = g->how;
-	if (how->threads < 2 || how->limit || how->together || how->check || p->prints || p->allocates || p->atomics)
+	if (how->threads < 2 || func_cluster_size(g->l) > 1 || how->limit || how->together || how->check || p->prints || p->allocates || p->atomics)
 		return 0;
 	return (how->threads < THREADS_MOST ? how->threads : THREADS_MOST) - 1;
 }
@@ -230,16 +234,21 @@ static void gather(struct func_engine *x, struct helper *h, uint32_t count)
 	mem_free(h);
 }
 
-int func_run(const struct func_launch *l, const struct func_how *how, struct func_outcome *out)
+int func_run(const struct func_launch *launch, const struct func_how *how, struct func_outcome *out)
 {
+	struct func_launch own = *launch, *l = &own;
 	struct func_grid g = {.l = l, .how = how, .blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2]};
 	struct func_engine x;
 	uint32_t helpers = helpers_wanted(&g);
 	struct helper *h = NULL;
 	if (how->limit_ms)
 		g.deadline = now_ns() + how->limit_ms * 1000000ull;
-	if (!engine_open(&x, &g, l, how->resident ? how->resident : 1))
+	if (func_clusters_open(l))
 		return -ENOMEM;
+	if (!engine_open(&x, &g, l, how->resident ? how->resident : 1)) {
+		func_clusters_close(l);
+		return -ENOMEM;
+	}
 	const uint64_t budget = x.left;
 	add_seats(&x, how->together ? x.room : 1);
 	if (helpers) {
@@ -252,5 +261,6 @@ int func_run(const struct func_launch *l, const struct func_how *how, struct fun
 	gather(&x, h, h ? helpers : 0);
 	*out = x.out;
 	engine_close(&x);
+	func_clusters_close(l);
 	return x.out_of_memory ? -ENOMEM : 0;
 }

@@ -11,12 +11,12 @@ struct func_seat { /* room for a block that has begun; blocks take turns in one 
 	struct func_block b;
 	uint32_t arrived[FUNC_BARRIERS], expected[FUNC_BARRIERS]; /* in warps, or threads; expected 0: all alive */
 	struct func_warp *warp;					  /* the upper halves behind them */
-	uint32_t *waiting;					  /* per warp: barrier number + 1, 0 = none */
+	uint32_t *waiting;					  /* per warp: barrier number + 1, 0 = none; FUNC_BARRIERS is the cluster's */
 	uint8_t *reg, *local, *shared;
 	uint32_t *pred;
 	struct func_paths *paths;
 	struct func_path *stack;
-	bool taken;
+	bool taken, moved; /* moved: its latest turn was one */
 };
 
 struct func_grid { /* what all host threads of a launch have in common */
@@ -40,6 +40,8 @@ struct func_engine { /* one of them */
 
 /* Ends the launch. */
 void func_stop(struct func_engine *x, enum func_end end, const struct func_warp *w, const char *text);
+/* Its block waits for what never comes. */
+void func_stopped(struct func_engine *x, struct func_seat *s);
 /* The block of the seat runs for so many instructions at least, unless it ends before: then the seat is free. */
 void func_turn(struct func_engine *x, struct func_seat *s, uint64_t instructions);
 

@@ -24,6 +24,23 @@ static void stopped(struct func_engine *x, struct func_warp *w)
 	func_stop(x, FUNC_DEADLOCK, w, "waits at a barrier, or for lanes, that never come");
 }
 
+/* Of a barrier that counts what comes apart from what waits for it. */
+static void arrive_cluster(struct func_engine *x, uint32_t n, const struct func_inst *i, uint32_t mask)
+{
+	struct func_warp *w = &x->now->warp[n];
+	if (i->flags & FUNC_ARRIVE) {
+		func_cluster_arrive(w, mask);
+		func_cluster_meets(w->block->cluster);
+	} else if (mask & ~func_cluster_passes(w)) {
+		if (w->diverged) {
+			func_paths_park(w, FUNC_WAITS_BARRIER + FUNC_BARRIERS);
+			return;
+		}
+		x->now->waiting[n] = FUNC_BARRIERS + 1;
+	}
+	func_warp_next(w);
+}
+
 /* The warp goes on, or waits. */
 static void arrive(struct func_engine *x, uint32_t n, const struct func_inst *i, uint64_t mask)
 {
@@ -38,6 +55,10 @@ static void arrive(struct func_engine *x, uint32_t n, const struct func_inst *i,
 	}
 	if (x->check)
 		x->check->barrier(x->check->ctx, w);
+	if (i->flags & FUNC_OF_CLUSTER) {
+		arrive_cluster(x, n, i, (uint32_t)mask);
+		return;
+	}
 	x->now->arrived[number] += threads ? (uint32_t)__builtin_popcountll(mask) : 1;
 	x->now->expected[number] = (count + size - 1) / size;
 	if (w->diverged && !(i->flags & FUNC_ARRIVE)) {
@@ -143,16 +164,57 @@ static bool release(struct func_engine *x)
 				x->now->waiting[n] = 0;
 				any = true;
 			}
-			if (x->now->warp[n].diverged && func_paths_wake(&x->now->warp[n], FUNC_WAITS_BARRIER + b, 0))
+			if (x->now->warp[n].diverged &&
+			    func_paths_wake(&x->now->warp[n], FUNC_WAITS_BARRIER + b, UINT32_MAX, 0))
 				any = true;
 		}
 	}
 	return any;
 }
 
+/* Those whom the cluster's barrier let go. */
+static bool release_cluster(struct func_engine *x)
+{
+	bool any = false;
+	func_cluster_meets(x->now->b.cluster);
+	for (uint32_t n = 0; n < x->warps; n++) {
+		struct func_warp *w = &x->now->warp[n];
+		const uint32_t passes = func_cluster_passes(w);
+		if (x->now->waiting[n] == FUNC_BARRIERS + 1 && !((uint32_t)w->active & ~passes)) {
+			x->now->waiting[n] = 0;
+			any = true;
+		}
+		if (w->diverged && func_paths_wake(w, FUNC_WAITS_BARRIER + FUNC_BARRIERS, passes, 0))
+			any = true;
+	}
+	return any;
+}
+
+/* Whether it waits for other blocks. */
+static bool waits_for_cluster(const struct func_engine *x, const struct func_seat *s)
+{
+	for (uint32_t n = 0; func_cluster_size(x->l) > 1 && n < x->warps; n++) {
+		const struct func_paths *p = s->warp[n].diverged ? s->warp[n].paths : NULL;
+		if (s->waiting[n] == FUNC_BARRIERS + 1)
+			return true;
+		for (uint32_t k = 0; p && k < p->count; k++)
+			if (p->other[k].wait == FUNC_WAITS_BARRIER + FUNC_BARRIERS)
+				return true;
+	}
+	return false;
+}
+
+void func_stopped(struct func_engine *x, struct func_seat *s)
+{
+	for (uint32_t n = 0; n < x->warps && x->out.end == FUNC_DONE; n++)
+		if (s->warp[n].live)
+			stopped(x, &s->warp[n]);
+}
+
 void func_turn(struct func_engine *x, struct func_seat *s, uint64_t instructions)
 {
 	const uint64_t until = x->left > instructions ? x->left - instructions : 0;
+	const uint64_t before = x->left;
 	bool more;
 	x->now = s;
 	do {
@@ -160,9 +222,12 @@ void func_turn(struct func_engine *x, struct func_seat *s, uint64_t instructions
 		for (uint32_t n = 0; n < x->warps && x->out.end == FUNC_DONE; n++)
 			more |= run_warp(x, n);
 		more |= release(x);
+		more |= release_cluster(x);
 	} while (x->out.end == FUNC_DONE && more && x->left > until);
-	s->taken = more;
-	for (uint32_t n = 0; n < x->warps && !more && x->out.end == FUNC_DONE; n++)
-		if (s->warp[n].live)
-			stopped(x, &s->warp[n]);
+	s->moved = x->left != before;
+	s->taken = more || waits_for_cluster(x, s);
+	if (s->taken)
+		return;
+	func_stopped(x, s);
+	func_block_end(&s->b);
 }

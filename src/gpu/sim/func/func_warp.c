@@ -1,6 +1,66 @@
 #include "gpu/sim/func/func_paths.h"
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
+
+/* ---- clusters ---- */
+
+int func_clusters_open(struct func_launch *l)
+{
+	const uint32_t size = func_cluster_size(l);
+	l->clusters = NULL;
+	if (size > 1)
+		l->clusters = mem_zero((size_t)l->grid[0] * l->grid[1] * l->grid[2] / size, sizeof *l->clusters);
+	return size > 1 && !l->clusters ? -ENOMEM : 0;
+}
+
+void func_clusters_close(struct func_launch *l)
+{
+	mem_free(l->clusters);
+	l->clusters = NULL;
+}
+
+void func_block_begin(struct func_block *b, const struct func_launch *l, uint64_t n)
+{
+	static const uint32_t one[3] = {1, 1, 1};
+	const uint32_t *of = l->cluster[0] ? l->cluster : one, size = func_cluster_size(l);
+	uint64_t rank = n % size, cluster = n / size;
+	b->launch = l;
+	b->rank = (uint32_t)rank;
+	b->cluster = size > 1 ? &l->clusters[cluster] : &b->alone;
+	for (unsigned k = 0; k < 3; k++) {
+		const uint32_t across = k < 2 ? l->grid[k] / of[k] : UINT32_MAX, within = k < 2 ? of[k] : UINT32_MAX;
+		b->ctaid[k] = (uint32_t)(cluster % across * of[k] + rank % within);
+		cluster /= across;
+		rank /= within;
+	}
+	if (size == 1 || !b->cluster->begun)
+		*b->cluster = (struct func_cluster){.alive = size * l->block[0] * l->block[1] * l->block[2], .begun = true};
+	b->cluster->block[b->rank] = b;
+}
+
+void func_block_end(struct func_block *b)
+{
+	b->cluster->block[b->rank] = NULL;
+}
+
+void func_cluster_arrive(struct func_warp *w, uint32_t mask)
+{
+	struct func_cluster *c = w->block->cluster;
+	c->arrived += (uint32_t)__builtin_popcount(mask);
+	w->odd = c->odd ? w->odd | mask : w->odd & ~mask;
+}
+
+bool func_cluster_meets(struct func_cluster *c)
+{
+	if (!c->arrived || c->arrived < c->alive)
+		return false;
+	c->arrived = 0;
+	c->odd = !c->odd;
+	return true;
+}
+
+/* ---- warps ---- */
 
 static void start_half(struct func_warp *w, struct func_block *b, uint32_t first_thread, uint32_t first_lane)
 {
@@ -31,6 +91,7 @@ void func_warp_start(struct func_warp *w, struct func_block *b, uint32_t first_t
 	w->join = FUNC_NO_JOIN;
 	w->active = w->live = lanes >= FUNC_WIDEST ? UINT64_MAX : (1ull << lanes) - 1;
 	w->depth = 0;
+	w->odd = 0;
 	w->diverged = false;
 	if (w->paths)
 		func_paths_start(w);
@@ -155,6 +216,7 @@ void func_warp_split(struct func_warp *w, const struct func_inst *i, uint64_t ta
 
 void func_warp_exit(struct func_warp *w, uint64_t lanes)
 {
+	w->block->cluster->alive -= (uint32_t)__builtin_popcountll(lanes);
 	if (w->paths) {
 		func_paths_exit(w, (uint32_t)lanes);
 		return;

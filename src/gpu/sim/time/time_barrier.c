@@ -26,15 +26,18 @@ void time_next_path(struct time_run *x, struct time_warp *w, uint64_t earliest)
 	}
 }
 
+/* Of the warps of b, wherever it is: those of x's clusters go on in order. lanes: may go. */
 static void release(struct time_run *x, struct time_block *b, uint32_t number, uint64_t go)
 {
+	const bool all = number < TIME_BARRIERS;
 	for (uint32_t k = 0; k < b->warps; k++) {
 		struct time_warp *w = b->warp[k];
 		if (!w)
 			continue;
-		if (w->waiting == number + 1)
+		const uint32_t lanes = all ? UINT32_MAX : func_cluster_passes(&w->f);
+		if (w->waiting == number + 1 && !((uint32_t)w->f.active & ~lanes))
 			w->waiting = 0;
-		else if (!w->f.diverged || !func_paths_wake(&w->f, FUNC_WAITS_BARRIER + number, go))
+		else if (!w->f.diverged || !func_paths_wake(&w->f, FUNC_WAITS_BARRIER + number, lanes, go))
 			continue;
 		w->released = go;
 		time_next(x, w, go);
@@ -50,6 +53,47 @@ static void barrier_try(struct time_run *x, struct time_block *b, uint32_t numbe
 		return;
 	b->barrier[number].arrived = b->barrier[number].expected = 0;
 	release(x, b, number, t + (uint64_t)(x->g->spec->barrier_latency + 0.5));
+}
+
+/* Blocks of several SMs: their clusters take turns (time_epoch.c), and one that was not to have one before may have it now. */
+void time_cluster_try(struct time_run *x, struct time_block *b, uint64_t t)
+{
+	struct func_cluster *c = b->f.cluster;
+	if (!func_cluster_meets(c))
+		return;
+	x->epoch++;
+	for (uint32_t k = 0; k < func_cluster_size(x->l); k++) {
+		struct time_block *of = (struct time_block *)(void *)c->block[k];
+		if (!of)
+			continue;
+		struct time_cluster *there = &x->g->cluster[x->g->sm[of->sm].cluster];
+		release(&there->run, of, TIME_BARRIERS, t + (uint64_t)(x->g->spec->barrier_latency + 0.5));
+		x->grid->woken |= there != x->c;
+	}
+}
+
+/* Those who come are counted apart from those who wait. */
+static void cluster_barrier(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t mask, uint64_t t)
+{
+	struct time_block *b = w->block;
+	x->epoch++;
+	if (i->flags & FUNC_ARRIVE) {
+		func_cluster_arrive(&w->f, mask);
+	} else if (mask & ~func_cluster_passes(&w->f)) {
+		if (w->f.diverged) {
+			func_paths_park(&w->f, FUNC_WAITS_BARRIER + TIME_BARRIERS);
+			time_next(x, w, t);
+			return;
+		}
+		w->waits_at = w->f.pc;
+		func_warp_next(&w->f);
+		w->waiting = TIME_BARRIERS + 1;
+		w->sched->wake[w->slot] = NEVER;
+		return;
+	}
+	func_warp_next(&w->f);
+	time_next(x, w, t);
+	time_cluster_try(x, b, t);
 }
 
 void time_barriers_try(struct time_run *x, struct time_block *b, uint64_t t)
@@ -69,6 +113,10 @@ void time_barrier(struct time_run *x, struct time_warp *w, const struct func_ins
 	if (i->flags & FUNC_WARP_SYNC) {
 		func_warp_next(&w->f);
 		time_next(x, w, t);
+		return;
+	}
+	if (i->flags & FUNC_OF_CLUSTER) {
+		cluster_barrier(x, w, i, (uint32_t)mask, t);
 		return;
 	}
 	if (threads % x->g->spec->warp_size) {

@@ -233,6 +233,14 @@ static void account(struct time_run *x, uint32_t sm, int sign)
 		share_l1(x, sm);
 }
 
+static void block_leave(struct time_run *x, struct time_block *b)
+{
+	account(x, b->sm, -1);
+	func_block_end(&b->f);
+	b->next = x->c->block_pool;
+	x->c->block_pool = b;
+}
+
 static bool place_warp(struct time_run *x, struct time_block *b, uint32_t n, uint64_t t)
 {
 	const struct sim_spec *s = x->g->spec;
@@ -272,13 +280,9 @@ static bool place(struct time_run *x, uint64_t n, uint32_t sm, uint64_t t)
 	struct time_block *b = block_new(x);
 	if (!b)
 		return false;
-	const uint32_t *grid = x->l->grid;
-	b->f.launch = x->l;
+	func_block_begin(&b->f, x->l, n);
 	b->sm = sm;
 	b->f.sm = x->g->spec->sm_number ? x->g->spec->sm_number[sm] : sm;
-	b->f.ctaid[0] = (uint32_t)(n % grid[0]);
-	b->f.ctaid[1] = (uint32_t)(n / grid[0] % grid[1]);
-	b->f.ctaid[2] = (uint32_t)(n / grid[0] / grid[1]);
 	b->warps = b->alive = x->warps_per_block;
 	b->threads = x->l->block[0] * x->l->block[1] * x->l->block[2];
 	memset(b->warp, 0, b->warps * sizeof *b->warp);
@@ -291,9 +295,7 @@ static bool place(struct time_run *x, uint64_t n, uint32_t sm, uint64_t t)
 		/* The warps that sit already take the block with them when time_blocks_stop clears the SMs. */
 		b->alive = k;
 		if (!k) {
-			account(x, sm, -1);
-			b->next = x->c->block_pool;
-			x->c->block_pool = b;
+			block_leave(x, b);
 		}
 		return false;
 	}
@@ -415,17 +417,11 @@ static void warp_leave(struct time_run *x, struct time_warp *w)
 	b->alive--;
 }
 
-static void block_leave(struct time_run *x, struct time_block *b)
-{
-	account(x, b->sm, -1);
-	b->next = x->c->block_pool;
-	x->c->block_pool = b;
-}
-
 void time_warp_done(struct time_run *x, struct time_warp *w, uint64_t t)
 {
 	struct time_block *b = w->block;
 	warp_leave(x, w);
+	time_cluster_try(x, b, t);
 	if (b->alive) {
 		time_barriers_try(x, b, t);
 		return;

@@ -72,7 +72,7 @@ static bool knows_together(const struct sim_spec *s)
 static bool in_order(const struct time_gpu *g, const struct time_grid *grid)
 {
 	const struct func_program *f = grid->q->program->func;
-	return g->serial || grid->q->hook || grid->q->check || f->prints || f->allocates ||
+	return g->serial || func_cluster_size(grid->l) > 1 || grid->q->hook || grid->q->check || f->prints || f->allocates ||
 	       (f->atomics && g->timed_atomics);
 }
 
@@ -188,7 +188,10 @@ static void run_serial(struct time_gpu *g, struct time_grid *grid)
 			if (c->run.stop || c->out_of_memory)
 				return;
 			at = turn_of(c);
-		} while (at < l.until);
+		} while (at < l.until && !grid->woken);
+		for (uint32_t n = 0; grid->woken && n < g->spec->cluster_count; n++)
+			g->soonest[n] = turn_of(&g->cluster[n]);
+		grid->woken = false;
 		live -= !busy(c);
 		g->soonest[c->number] = at;
 	}
@@ -372,10 +375,14 @@ int time_run_all(struct time_gpu *g, struct time_grid *grid, struct time_result 
 		return 0;
 	if (grid->q->untimed)
 		return time_untimed(g, &whole);
+	if (func_clusters_open(grid->l))
+		return -ENOMEM;
 	time_fetch_program(g, whole.p);
 	time_memory_begin(g);
-	if (grid->q->hook && time_note_open(&whole))
+	if (grid->q->hook && time_note_open(&whole)) {
+		func_clusters_close(grid->l);
 		return -ENOMEM;
+	}
 	memset(g->pipe_user, (int)g->spec->schedulers - 1, (size_t)g->spec->sm_count * SPEC_PIPES);
 	grid->window_at = TIME_PATIENCE;
 	grid->start =
@@ -395,6 +402,7 @@ int time_run_all(struct time_gpu *g, struct time_grid *grid, struct time_result 
 		time_blocks_stop(&g->cluster[n].run);
 		time_far_clear(&g->cluster[n]);
 	}
+	func_clusters_close(grid->l);
 	gather(g, grid, r, &g->now);
 	r->cycles = g->now - grid->start;
 	r->ns = boost_ns(&g->boost, g->now) - boost_ns(&g->boost, grid->start);

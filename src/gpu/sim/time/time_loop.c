@@ -336,6 +336,7 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 			time_next(x, w, t);
 			if (x->l->independent)
 				time_barriers_try(x, w->block, t);
+			time_cluster_try(x, w->block, t);
 		}
 		break;
 	case FUNC_KINDS:
@@ -548,6 +549,8 @@ int time_launch(struct time_gpu *g, const struct time_request *q, struct time_re
 	grid.l->independent = g->spec->independent_threads;
 	grid.l->fallthrough_first = g->spec->first_path == FIRST_FALLTHROUGH;
 	grid.l->yield_after = g->spec->yield_after;
+	if (!grid.l->cluster[0])
+		memcpy(grid.l->cluster, grid.l->program->cluster, sizeof grid.l->cluster);
 	if (q->limit_ms) {
 		struct timespec now;
 		clock_gettime(CLOCK_MONOTONIC, &now);

@@ -260,6 +260,7 @@ struct time_grid {
 	bool large;	/* other host threads are worth calling from the beginning */
 	/* time_stuck.c: a window in which changes of memory are looked for, for all clusters */
 	bool watch, changed;
+	bool woken; /* a cluster's turn has become earlier by what another did */
 	uint64_t window_at, window_end; /* instructions issued by all */
 };
 
@@ -516,6 +517,7 @@ int time_clusters_open(struct time_gpu *g, uint64_t seed);
 void time_clusters_close(struct time_gpu *g);
 
 /* ---- time_barrier.c ---- */
+void time_cluster_try(struct time_run *x, struct time_block *b, uint64_t t); /* the same of its cluster */
 void time_barrier(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint64_t mask, uint64_t t);
 void time_barriers_try(struct time_run *x, struct time_block *b,
 		       uint64_t t); /* some threads of the block have exited */

@@ -113,6 +113,13 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *af
 			      const struct exec_copy_3d *p, CUcontext c);
 CUresult cuGraphAddMemsetNode(CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t count,
 			      const struct exec_fill *p, CUcontext c);
+CUresult cuGraphAddMemAllocNode(CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t count,
+				struct exec_take_node *p);
+CUresult cuGraphAddMemFreeNode(CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t count, CUdeviceptr p);
+CUresult cuDeviceGetGraphMemAttribute(CUdevice device, int which, void *value);
+CUresult cuDeviceSetGraphMemAttribute(CUdevice device, int which, void *value);
+CUresult cuDeviceGraphMemTrim(CUdevice device);
+CUresult cuMemFreeAsync(CUdeviceptr p, CUstream s);
 CUresult cuGraphAddHostNode(CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t count,
 			    const struct exec_host_node *p);
 CUresult cuGraphAddEmptyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t count);

@@ -108,6 +108,33 @@ EXEC_API cudaError_t cudaGraphAddChildGraphNode(CUgraphNode *out, CUgraph g, con
 	return cudart_result(cuGraphAddChildGraphNode(out, g, after, count, child));
 }
 
+EXEC_API cudaError_t cudaGraphAddMemAllocNode(CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t count,
+					      struct exec_take_node *p)
+{
+	return cudart_result(cuGraphAddMemAllocNode(out, g, after, count, p));
+}
+
+EXEC_API cudaError_t cudaGraphAddMemFreeNode(CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t count,
+					     void *p)
+{
+	return cudart_result(cuGraphAddMemFreeNode(out, g, after, count, (uintptr_t)p));
+}
+
+EXEC_API cudaError_t cudaDeviceGetGraphMemAttribute(int device, int which, void *value)
+{
+	return cudart_result(cuDeviceGetGraphMemAttribute(device, which, value));
+}
+
+EXEC_API cudaError_t cudaDeviceSetGraphMemAttribute(int device, int which, void *value)
+{
+	return cudart_result(cuDeviceSetGraphMemAttribute(device, which, value));
+}
+
+EXEC_API cudaError_t cudaDeviceGraphMemTrim(int device)
+{
+	return cudart_result(cuDeviceGraphMemTrim(device));
+}
+
 #if CUDART_MAJOR >= 13
 EXEC_API cudaError_t cudaGraphAddDependencies(CUgraph g, const CUgraphNode *from, const CUgraphNode *to,
 					      const void *data, size_t count)

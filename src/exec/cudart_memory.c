@@ -78,8 +78,8 @@ EXEC_API cudaError_t cudaFree(void *p)
 
 EXEC_API cudaError_t cudaFreeAsync(void *p, cudaStream_t s)
 {
-	(void)s;
-	return cudaFree(p);
+	CUresult r = cuInit(0);
+	return cudart_result(r || !p ? r : cuMemFreeAsync(address(p), s));
 }
 
 EXEC_API cudaError_t cudaMallocHost(void **p, size_t bytes)

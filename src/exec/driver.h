@@ -32,6 +32,7 @@ struct exec_block {		    /* an allocation; sorted by address */
 	uint64_t base, bytes, room; /* asked for; taken */
 	enum exec_kind kind;
 	bool module;		   /* a module's own: programs cannot free it */
+	bool graph;		   /* a graph's: what programs free of it comes back with the next launch */
 	struct CUmemPool_st *pool; /* that it was taken through */
 };
 struct exec_heap {
@@ -94,7 +95,9 @@ enum exec_work_kind {
 	EXEC_WORK_FILL,
 	EXEC_WORK_HOST,
 	EXEC_WORK_RECORD,
-	EXEC_WORK_GRAPH
+	EXEC_WORK_GRAPH,
+	EXEC_WORK_TAKE,
+	EXEC_WORK_GIVE
 };
 struct exec_work { /* what a stream is given, and a node of a graph */
 	enum exec_work_kind kind;
@@ -110,6 +113,8 @@ struct exec_work { /* what a stream is given, and a node of a graph */
 		struct exec_host_node host;
 		struct CUevent_st *event;
 		struct CUgraph_st *graph;
+		struct exec_graph_memory *memory; /* TAKE */
+		uint64_t address;		  /* GIVE */
 	} of;
 };
 struct CUgraphNode_st {
@@ -141,13 +146,14 @@ struct exec_process {
 	struct CUmemPool_st *pool;
 	struct func_texture texture[EXEC_TEXTURES]; /* dimensions 0: free */
 	struct func_print print;
-	double ns;		       /* simulated time */
+	double ns;			      /* simulated time */
 	bool untimed, events_told, slow_told; /* no cycles; what was said about it */
 	double wall;			      /* seconds that this machine took for launches */
-	const char *stats;	       /* where to; NULL: not asked for */
-	struct str log;		       /* of launches, as JSON */
-	struct sim_check *check;       /* NULL: not asked for */
-	uint64_t heap_most, heap_used; /* bytes that kernels' malloc may have, and has */
+	const char *stats;		      /* where to; NULL: not asked for */
+	struct str log;			      /* of launches, as JSON */
+	struct sim_check *check;	      /* NULL: not asked for */
+	uint64_t graph_bytes, graph_most;     /* of memory that graphs take, now and at most */
+	uint64_t heap_most, heap_used;	      /* bytes that kernels' malloc may have, and has */
 };
 extern struct exec_process exec_process;
 
@@ -193,6 +199,11 @@ struct CUgraph_st *exec_capturing(const struct CUstream_st *s); /* or NULL */
 CUresult exec_work_copy(struct exec_work *to, const struct exec_work *from);
 CUresult exec_node_add(struct CUgraphNode_st **out, struct CUgraph_st *g, struct CUgraphNode_st *const *after,
 		       size_t count, const struct exec_work *w);
+/* driver_graph_memory.c: take the lock. Memory of a graph that is being captured; what its nodes hold it by. */
+CUresult exec_graph_take(struct CUgraph_st *g, uint64_t bytes, uint64_t *address);
+void exec_graph_memory_keep(struct exec_graph_memory *m);
+void exec_graph_memory_drop(struct exec_graph_memory *m);
+CUresult exec_release(uint64_t address); /* driver_copy.c: takes the lock. What programs free */
 /* driver_copy.c: under the lock */
 CUresult exec_copy(const struct exec_copy_3d *c);
 CUresult exec_fill(const struct exec_fill *f);

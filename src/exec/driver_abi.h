@@ -159,6 +159,12 @@ struct exec_fill { /* CUDA_MEMSET_NODE_PARAMS */
 	unsigned value, bytes;
 	size_t width, height;
 };
+struct exec_take_node { /* CUDA_MEM_ALLOC_NODE_PARAMS */
+	uint64_t pool[11];
+	const void *access;
+	size_t access_count, bytes;
+	uint64_t address; /* out */
+};
 struct exec_host_node { /* CUDA_HOST_NODE_PARAMS */
 	void (*call)(void *);
 	void *data;

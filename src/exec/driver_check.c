@@ -28,7 +28,7 @@ static void at_exit(void)
 	uint64_t left = 0, bytes = 0;
 	uint32_t wrong, places;
 	for (size_t k = 0; k < h->count; k++)
-		if (!h->block[k].module) {
+		if (!h->block[k].module && !h->block[k].graph) {
 			left++;
 			bytes += h->block[k].bytes;
 		}

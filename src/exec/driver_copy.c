@@ -10,12 +10,14 @@ static CUresult allocate(uint64_t bytes, enum exec_kind kind, uint64_t *out)
 	return exec_leave(out ? exec_alloc(bytes, kind, out) : EXEC_INVALID_VALUE);
 }
 
-/* What a module has is not the program's to free. */
-static CUresult release(uint64_t at)
+/* What a module has is not the program's to free, and what a graph has stays with it. */
+CUresult exec_release(uint64_t at)
 {
 	EXEC_ENTER();
 	const struct exec_block *b = exec_block_of(at);
-	return exec_leave(!at ? EXEC_OK : b && b->module ? EXEC_INVALID_VALUE : exec_free(at));
+	if (!at || (b && b->graph && b->base == at))
+		return exec_leave(EXEC_OK);
+	return exec_leave(b && b->module ? EXEC_INVALID_VALUE : exec_free(at));
 }
 
 EXEC_API CUresult cuMemAlloc_v2(CUdeviceptr *p, size_t bytes)
@@ -53,18 +55,18 @@ EXEC_API CUresult cuMemHostAlloc(void **p, size_t bytes, unsigned flags)
 
 EXEC_API CUresult cuMemFree_v2(CUdeviceptr p)
 {
-	return release(p);
+	return exec_release(p);
 }
 
 EXEC_API CUresult cuMemFreeAsync(CUdeviceptr p, CUstream s)
 {
-	(void)s;
-	return release(p);
+	const struct exec_work w = {.kind = EXEC_WORK_GIVE, .of.address = p};
+	return exec_submit(s, &w);
 }
 
 EXEC_API CUresult cuMemFreeHost(void *p)
 {
-	return release((uintptr_t)p);
+	return exec_release((uintptr_t)p);
 }
 
 EXEC_API CUresult cuMemGetInfo_v2(size_t *left, size_t *total)

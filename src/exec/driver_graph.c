@@ -12,6 +12,8 @@ static void graph_free(struct CUgraph_st *g);
 CUresult exec_work_copy(struct exec_work *to, const struct exec_work *from)
 {
 	*to = *from;
+	if (from->kind == EXEC_WORK_TAKE)
+		exec_graph_memory_keep(from->of.memory);
 	if (from->kind == EXEC_WORK_GRAPH)
 		return ordered(&to->of.graph, from->of.graph);
 	if (from->kind != EXEC_WORK_KERNEL)
@@ -29,6 +31,8 @@ static void work_free(struct exec_work *w)
 		mem_free(w->of.kernel.packed);
 	else if (w->kind == EXEC_WORK_GRAPH)
 		graph_free(w->of.graph);
+	else if (w->kind == EXEC_WORK_TAKE)
+		exec_graph_memory_drop(w->of.memory);
 }
 
 static CUresult graph_run(const struct CUgraph_st *g);
@@ -42,6 +46,8 @@ static CUresult run(const struct exec_work *w)
 	}
 	if (w->kind == EXEC_WORK_GRAPH)
 		return graph_run(w->of.graph);
+	if (w->kind == EXEC_WORK_GIVE)
+		return exec_release(w->of.address);
 	EXEC_ENTER();
 	switch (w->kind) {
 	case EXEC_WORK_KERNEL:
@@ -351,8 +357,9 @@ EXEC_API CUresult cuGraphGetRootNodes(CUgraph g, CUgraphNode *nodes, size_t *cou
 EXEC_API CUresult cuGraphNodeGetType(CUgraphNode n, int *type)
 {
 	static const int types[] = {
-	    [EXEC_WORK_KERNEL] = 0, [EXEC_WORK_COPY] = 1,  [EXEC_WORK_FILL] = 2,  [EXEC_WORK_HOST] = 3,
-	    [EXEC_WORK_GRAPH] = 4,  [EXEC_WORK_EMPTY] = 5, [EXEC_WORK_RECORD] = 7}; /* CUgraphNodeType */
+	    [EXEC_WORK_KERNEL] = 0, [EXEC_WORK_COPY] = 1,  [EXEC_WORK_FILL] = 2,
+	    [EXEC_WORK_HOST] = 3,   [EXEC_WORK_GRAPH] = 4, [EXEC_WORK_EMPTY] = 5,
+	    [EXEC_WORK_RECORD] = 7, [EXEC_WORK_TAKE] = 10, [EXEC_WORK_GIVE] = 11}; /* CUgraphNodeType */
 	*type = types[n->work.kind];
 	return EXEC_OK;
 }

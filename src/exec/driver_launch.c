@@ -8,7 +8,7 @@
 
 #define WORKSPACE_BYTES	 64
 #define CLUSTER_PORTABLE 8 /* blocks: CUDA C++ Programming Guide, thread block clusters */
-#define SLOW_SECONDS	30
+#define SLOW_SECONDS	 30
 
 static CUresult failed(const struct CUfunc_st *f, const struct time_result *r)
 {
@@ -226,13 +226,16 @@ static CUresult launch(CUfunction f, const struct exec_shape *s, CUstream stream
 EXEC_API CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
 				 unsigned bz, unsigned shared, CUstream stream, void **params, void **extra)
 {
-	return launch(f, &(struct exec_shape){.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared}, stream, params, extra);
+	return launch(f, &(struct exec_shape){.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared}, stream,
+		      params, extra);
 }
 
 EXEC_API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
 					    unsigned by, unsigned bz, unsigned shared, CUstream stream, void **params)
 {
-	return launch(f, &(struct exec_shape){.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared, .cooperative = true}, stream, params, NULL);
+	return launch(
+	    f, &(struct exec_shape){.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared, .cooperative = true},
+	    stream, params, NULL);
 }
 
 static void config_shape(struct exec_shape *s, const struct exec_launch_config *c)

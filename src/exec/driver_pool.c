@@ -53,7 +53,9 @@ EXEC_API CUresult cuMemPoolDestroy(CUmemPool pool)
 
 EXEC_API CUresult cuMemAllocFromPoolAsync(CUdeviceptr *p, size_t bytes, CUmemPool pool, CUstream s)
 {
-	(void)s;
+	struct CUgraph_st *g = exec_capturing(s);
+	if (g)
+		return p && pool ? exec_graph_take(g, bytes, p) : EXEC_INVALID_VALUE;
 	EXEC_ENTER();
 	CUresult r = p && pool ? exec_alloc(bytes, EXEC_DEVICE, p) : EXEC_INVALID_VALUE;
 	if (r)

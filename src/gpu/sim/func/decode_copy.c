@@ -287,8 +287,8 @@ static int bulk(struct decoder *d, struct decode_frame *f, const struct ptx_inst
 	}
 	const char *global = strstr(in->tail, ".global"), *shared = strstr(in->tail, ".shared");
 	const bool across = strstr(in->tail, ".shared::cluster.shared::cta") != NULL;
-	if ((!global && !across) || !shared || in->operand_count < 3 || strstr(in->tail, "multicast") || decode_word(in, "tensor") ||
-	    decode_word(in, "cp_mask") || decode_word_type(in, 0) != PTX_NONE)
+	if ((!global && !across) || !shared || in->operand_count < 3 || strstr(in->tail, "multicast") ||
+	    decode_word(in, "tensor") || decode_word(in, "cp_mask") || decode_word_type(in, 0) != PTX_NONE)
 		return decode_not(d, in);
 	const enum bulk_way way = across ? BULK_ACROSS : shared < global ? BULK_IN : BULK_OUT;
 	for (unsigned k = 0; k < 2; k++) {

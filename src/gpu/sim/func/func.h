@@ -27,10 +27,11 @@
 /* Windows of the generic address space. Global addresses are themselves; cvta adds or takes off these. */
 #define FUNC_SHARED_WINDOW 0x01000000ull /* .. 16 MB */
 /* Each byte of local memory that the launch has not written: on real GPUs it is what earlier launches left, and 0 would hide that a kernel reads it. */
-#define FUNC_LOCAL_LEFT	    0xa5
+#define FUNC_LOCAL_LEFT 0xa5
 /* Within it, the shared memory of the block with rank n of a cluster: from (n + 1) * this on; and below, a block's own. */
-#define FUNC_RANK_BYTES	    0x00080000ull
-#define FUNC_CLUSTER_MOST   16 /* blocks: CUDA C++ Programming Guide, thread block clusters, where more than the portable 8 are allowed */
+#define FUNC_RANK_BYTES 0x00080000ull
+#define FUNC_CLUSTER_MOST                                                                                              \
+	16 /* blocks: CUDA C++ Programming Guide, thread block clusters, where more than the portable 8 are allowed */
 #define FUNC_LOCAL_WINDOW   0x02000000ull
 #define FUNC_CONST_WINDOW   0x03000000ull
 #define FUNC_PARAM_WINDOW   0x04000000ull /* the parameters of the kernel */
@@ -55,15 +56,15 @@ enum func_kind {
 	FUNC_EXIT,  /* ret of the entry, exit: lanes = active & guard */
 	FUNC_KINDS
 };
-enum {				/* func_inst.flags */
-       FUNC_GUARD_NOT = 1 << 0, /* @!p */
-       FUNC_ARRIVE = 1 << 1,	/* bar.arrive */
+enum {				 /* func_inst.flags */
+       FUNC_GUARD_NOT = 1 << 0,	 /* @!p */
+       FUNC_ARRIVE = 1 << 1,	 /* bar.arrive */
        FUNC_OF_CLUSTER = 1 << 2, /* of a barrier: all threads of the cluster meet at it */
-       FUNC_SKIP_L1 = 1 << 2,	/* ld.cg, .cv, .volatile, relaxed and stronger: not answered by the SM's L1 */
-       FUNC_UNIFORM = 1 << 3,	/* bra.uni */
-       FUNC_WARP_SYNC = 1 << 4, /* bar.warp.sync: FUNC_BARRIER within the warp; nothing to wait for with a stack */
-       FUNC_INDEXED = 1 << 6,	/* brx.idx: row a picks one of the program's targets, imm = first << 32 | count */
-       FUNC_READONLY = 1 << 7,	/* ld.nc: of what no thread writes while the kernel runs */
+       FUNC_SKIP_L1 = 1 << 2,	 /* ld.cg, .cv, .volatile, relaxed and stronger: not answered by the SM's L1 */
+       FUNC_UNIFORM = 1 << 3,	 /* bra.uni */
+       FUNC_WARP_SYNC = 1 << 4,	 /* bar.warp.sync: FUNC_BARRIER within the warp; nothing to wait for with a stack */
+       FUNC_INDEXED = 1 << 6,	 /* brx.idx: row a picks one of the program's targets, imm = first << 32 | count */
+       FUNC_READONLY = 1 << 7,	 /* ld.nc: of what no thread writes while the kernel runs */
        FUNC_GATHER = 1 << 5, /* vote, shfl, match .sync: more[2] is the row that names the lanes which have to come */
 };
 
@@ -270,12 +271,12 @@ struct func_launch {
 	uint32_t grid[3], block[3];
 	uint32_t cluster[3];	       /* blocks of a cluster; 0 in the first: one */
 	struct func_cluster *clusters; /* all of them, where they have several blocks */
-	uint32_t warp_size;	 /* lanes used, at most FUNC_WIDEST; more than FUNC_LANES only with a stack */
-	uint32_t sm_count;	 /* %nsmid */
-	uint32_t max_warps;	 /* %nwarpid */
-	uint32_t shared_bytes;	 /* static and dynamic of one block; %dynamic_smem_size = this - shared_static */
-	const uint8_t *params;	 /* param_bytes */
-	const uint8_t *constant; /* constant space from address 0 */
+	uint32_t warp_size;	       /* lanes used, at most FUNC_WIDEST; more than FUNC_LANES only with a stack */
+	uint32_t sm_count;	       /* %nsmid */
+	uint32_t max_warps;	       /* %nwarpid */
+	uint32_t shared_bytes;	       /* static and dynamic of one block; %dynamic_smem_size = this - shared_static */
+	const uint8_t *params;	       /* param_bytes */
+	const uint8_t *constant;       /* constant space from address 0 */
 	uint64_t constant_bytes;
 	struct func_memory *memory;
 	const struct func_texture *texture;
@@ -289,10 +290,10 @@ struct func_count {
 	uint32_t yes, no;
 };
 struct func_block;
-struct func_cluster { /* blocks that reach each other's shared memory */
+struct func_cluster {				     /* blocks that reach each other's shared memory */
 	struct func_block *block[FUNC_CLUSTER_MOST]; /* NULL: has not begun, or has ended */
-	uint32_t alive, arrived; /* threads that have not exited; that have come to the barrier */
-	bool begun, odd;	 /* odd: the barrier has let an odd number of times go */
+	uint32_t alive, arrived;		     /* threads that have not exited; that have come to the barrier */
+	bool begun, odd;			     /* odd: the barrier has let an odd number of times go */
 };
 struct func_block {
 	uint32_t rank; /* in its cluster */

@@ -8,8 +8,10 @@
 #define BLOCK_TURN    (1u << 18) /* instructions of a block that does not end, before others have a turn */
 #define TOGETHER_TURN (1u << 14) /* of one whose blocks wait for each other */
 #define LOOK_EVERY    (1u << 22) /* instructions, between looks at the clock and by the watcher */
-#define ALONE_FIRST   (1u << 22) /* instructions, before other host threads take part: starting those takes as long as many thousands */
-#define THREADS_MOST  256
+#define ALONE_FIRST                                                                                                    \
+	(1u                                                                                                            \
+	 << 22) /* instructions, before other host threads take part: starting those takes as long as many thousands */
+#define THREADS_MOST 256
 
 /* ---- seats ---- */
 
@@ -197,7 +199,8 @@ static uint32_t helpers_wanted(const struct func_grid *g)
 {
 	const struct func_program *p = g->l->program;
 	const struct func_how *how = g->how;
-	if (how->threads < 2 || func_cluster_size(g->l) > 1 || how->limit || how->together || how->check || p->prints || p->allocates || p->atomics)
+	if (how->threads < 2 || func_cluster_size(g->l) > 1 || how->limit || how->together || how->check || p->prints ||
+	    p->allocates || p->atomics)
 		return 0;
 	return (how->threads < THREADS_MOST ? how->threads : THREADS_MOST) - 1;
 }

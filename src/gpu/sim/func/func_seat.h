@@ -11,7 +11,7 @@ struct func_seat { /* room for a block that has begun; blocks take turns in one 
 	struct func_block b;
 	uint32_t arrived[FUNC_BARRIERS], expected[FUNC_BARRIERS]; /* in warps, or threads; expected 0: all alive */
 	struct func_warp *warp;					  /* the upper halves behind them */
-	uint32_t *waiting;					  /* per warp: barrier number + 1, 0 = none; FUNC_BARRIERS is the cluster's */
+	uint32_t *waiting; /* per warp: barrier number + 1, 0 = none; FUNC_BARRIERS is the cluster's */
 	uint8_t *reg, *local, *shared;
 	uint32_t *pred;
 	struct func_paths *paths;

@@ -153,7 +153,8 @@ static bool release(struct func_engine *x)
 	bool any = false;
 	uint32_t alive = 0;
 	for (uint32_t n = 0; n < x->warps; n++)
-		alive += x->l->independent ? (uint32_t)__builtin_popcountll(x->now->warp[n].live) : x->now->warp[n].live != 0;
+		alive += x->l->independent ? (uint32_t)__builtin_popcountll(x->now->warp[n].live)
+					   : x->now->warp[n].live != 0;
 	for (uint32_t b = 0; b < FUNC_BARRIERS; b++) {
 		uint32_t need = x->now->expected[b] ? x->now->expected[b] : alive;
 		if (!x->now->arrived[b] || x->now->arrived[b] < need)

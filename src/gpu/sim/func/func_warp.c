@@ -35,7 +35,8 @@ void func_block_begin(struct func_block *b, const struct func_launch *l, uint64_
 		rank /= within;
 	}
 	if (size == 1 || !b->cluster->begun)
-		*b->cluster = (struct func_cluster){.alive = size * l->block[0] * l->block[1] * l->block[2], .begun = true};
+		*b->cluster =
+		    (struct func_cluster){.alive = size * l->block[0] * l->block[1] * l->block[2], .begun = true};
 	b->cluster->block[b->rank] = b;
 }
 

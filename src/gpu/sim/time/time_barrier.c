@@ -73,7 +73,8 @@ void time_cluster_try(struct time_run *x, struct time_block *b, uint64_t t)
 }
 
 /* Those who come are counted apart from those who wait. */
-static void cluster_barrier(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t mask, uint64_t t)
+static void cluster_barrier(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t mask,
+			    uint64_t t)
 {
 	struct time_block *b = w->block;
 	x->epoch++;

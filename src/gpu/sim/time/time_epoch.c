@@ -72,8 +72,8 @@ static bool knows_together(const struct sim_spec *s)
 static bool in_order(const struct time_gpu *g, const struct time_grid *grid)
 {
 	const struct func_program *f = grid->q->program->func;
-	return g->serial || func_cluster_size(grid->l) > 1 || grid->q->hook || grid->q->check || f->prints || f->allocates ||
-	       (f->atomics && g->timed_atomics);
+	return g->serial || func_cluster_size(grid->l) > 1 || grid->q->hook || grid->q->check || f->prints ||
+	       f->allocates || (f->atomics && g->timed_atomics);
 }
 
 static void prepare(struct time_gpu *g, struct time_grid *grid, struct time_cluster *c, const struct time_run *whole)

@@ -107,17 +107,17 @@ int time_need_check(const struct sim_spec *s, const struct time_need *n, const s
 		return refuse(why, room, "line %u: clusters of blocks begin with sm_%u, and this GPU is sm_%u", p->line,
 			      CLUSTERS_FROM, s->cc);
 	if (p->cluster[0] && memcmp(p->cluster, l->cluster, sizeof p->cluster) != 0)
-		return refuse(why, room, "line %u: the kernel is for clusters of %u x %u x %u blocks, not of %u x %u x %u",
-			      p->line, p->cluster[0], p->cluster[1], p->cluster[2], l->cluster[0], l->cluster[1],
-			      l->cluster[2]);
+		return refuse(
+		    why, room, "line %u: the kernel is for clusters of %u x %u x %u blocks, not of %u x %u x %u",
+		    p->line, p->cluster[0], p->cluster[1], p->cluster[2], l->cluster[0], l->cluster[1], l->cluster[2]);
 	for (unsigned k = 0; blocks > 1 && k < 3; k++)
 		if (l->grid[k] % l->cluster[k])
-			return refuse(why, room, "line %u: a grid of %u x %u x %u blocks is not made of clusters of %u x %u x %u",
-				      p->line, l->grid[0], l->grid[1], l->grid[2], l->cluster[0], l->cluster[1],
-				      l->cluster[2]);
+			return refuse(
+			    why, room, "line %u: a grid of %u x %u x %u blocks is not made of clusters of %u x %u x %u",
+			    p->line, l->grid[0], l->grid[1], l->grid[2], l->cluster[0], l->cluster[1], l->cluster[2]);
 	if (blocks > FUNC_CLUSTER_MOST || (blocks > 1 && time_most(s, n, &used, blocks) * s->sm_count < blocks))
-		return refuse(why, room, "line %u: a cluster of %u blocks is larger than any that this GPU takes", p->line,
-			      blocks);
+		return refuse(why, room, "line %u: a cluster of %u blocks is larger than any that this GPU takes",
+			      p->line, blocks);
 	if (p->const_bytes > s->constant_bytes)
 		return refuse(why, room, "line %u: %llu bytes of constants are more than the %llu that this GPU has",
 			      p->line, (unsigned long long)p->const_bytes, (unsigned long long)s->constant_bytes);

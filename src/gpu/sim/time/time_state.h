@@ -260,7 +260,7 @@ struct time_grid {
 	bool large;	/* other host threads are worth calling from the beginning */
 	/* time_stuck.c: a window in which changes of memory are looked for, for all clusters */
 	bool watch, changed;
-	bool woken; /* a cluster's turn has become earlier by what another did */
+	bool woken;			/* a cluster's turn has become earlier by what another did */
 	uint64_t window_at, window_end; /* instructions issued by all */
 };
 

@@ -44,7 +44,8 @@ static const char text[] = HEADER
     "W:\n	mbarrier.try_wait.parity.shared::cta.b64 %q, [arrived], 0;\n	@!%q bra W;\n"
     "	ld.shared.u32 %x, [sent];\n"
     "	barrier.cluster.arrive;\n	barrier.cluster.wait;\n"
-    "	ld.param.u64 %o, [out];\n	mul.lo.u32 %a, %b, 132;\n	add.u32 %a, %a, %t;\n	mul.wide.u32 %w, %a, 4;\n"
+    "	ld.param.u64 %o, [out];\n	mul.lo.u32 %a, %b, 132;\n	add.u32 %a, %a, %t;\n	mul.wide.u32 %w, %a, "
+    "4;\n"
     "	add.u64 %o, %o, %w;\n	st.global.u32 [%o], %y;\n	st.global.u32 [%o + 256], %x;\n"
     "	ld.shared.u32 %x, [sum];\n	@%p st.global.u32 [%o + 512], %x;\n	@%p st.global.u32 [%o + 516], %s;\n"
     "	mov.u32 %x, %cluster_nctarank;\n	@%p st.global.u32 [%o + 520], %x;\n	mov.u32 %x, %clusterid.y;\n"
@@ -55,7 +56,8 @@ static void check(const uint32_t *words)
 	for (uint32_t b = 0; b < BLOCKS; b++) {
 		const uint32_t x = b % ACROSS, y = b / ACROSS, rank = y % 2 * 2 + x % 2;
 		const uint32_t after = (rank + 1) % 4, before = (rank + 3) % 4, corner = y / 2 * 2 * ACROSS + x / 2 * 2;
-		const uint32_t next = corner + after / 2 * ACROSS + after % 2, last = corner + before / 2 * ACROSS + before % 2;
+		const uint32_t next = corner + after / 2 * ACROSS + after % 2,
+			       last = corner + before / 2 * ACROSS + before % 2;
 		const uint32_t *w = words + (size_t)b * EACH;
 		for (uint32_t t = 0; t < THREADS; t++) {
 			assert_int_equal(w[t], 1000 * next + (t ^ 63));
@@ -80,7 +82,8 @@ static void run(const char *gpu, const char *ptx, uint32_t grid, bool untimed, s
 	if (g->ops->load(g, &src, 1, &id, NULL, &e))
 		fail_msg("%s", e.text);
 	struct launch l = {.grid = {grid, grid, 1}, .block = {THREADS, 1, 1}, .buffer_count = 1, .arg_count = 1};
-	l.buffers[0] = (struct launch_buffer){.bytes = BLOCKS * EACH * 4, .output = true, .output_words = BLOCKS * EACH};
+	l.buffers[0] =
+	    (struct launch_buffer){.bytes = BLOCKS * EACH * 4, .output = true, .output_words = BLOCKS * EACH};
 	l.args[0].kind = ARG_BUFFER;
 	assert_int_equal(g->ops->run(g, id, &l, s, &e), 0);
 	g->ops->close(g);
@@ -104,9 +107,10 @@ static const char alone_text[] = HEADER ".visible .entry k(.param .u64 out) .req
 					"	.reg .pred %p;\n	.reg .b32 %r;\n	mov.u32 %r, %cluster_ctarank;\n"
 					"	setp.eq.u32 %p, %r, 1;\nL:\n	@%p bra.uni L;\n"
 					"	barrier.cluster.arrive;\n	barrier.cluster.wait;\n	ret;\n}\n";
-static const char gone_text[] = HEADER
-    ".visible .entry k(.param .u64 out) .reqnctapercluster 2, 2, 1 {\n	.reg .b32 %r;\n	.shared .b32 word;\n"
-    "	mov.u32 %r, word;\n	mapa.shared::cluster.u32 %r, %r, 4;\n	ld.shared::cluster.u32 %r, [%r];\n	ret;\n}\n";
+static const char gone_text[] =
+    HEADER ".visible .entry k(.param .u64 out) .reqnctapercluster 2, 2, 1 {\n	.reg .b32 %r;\n	.shared .b32 word;\n"
+	   "	mov.u32 %r, word;\n	mapa.shared::cluster.u32 %r, %r, 4;\n	ld.shared::cluster.u32 %r, "
+	   "[%r];\n	ret;\n}\n";
 
 static void it_ends_as_it_should(void **state)
 {

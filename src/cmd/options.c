@@ -220,7 +220,8 @@ static const struct cmd_option sim_options[] = {
      .help = "end a kernel that still runs after so many cycles of the simulated GPU; what it has computed is kept"},
     {.name = "limit-instructions", .arg = "N", .help = "the same after so many instructions of warps"},
     {.name = "untimed",
-     .help = "compute what the kernel computes and no cycles, 10 to 100 times as fast; not with --stats, --trace, --limit or --compiled"},
+     .help = "compute what the kernel computes and no cycles, 10 to 100 times as fast; not with --stats, --trace, "
+	     "--limit or --compiled"},
     {.name = "threads",
      .arg = "N",
      .help =

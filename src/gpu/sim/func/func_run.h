@@ -12,11 +12,11 @@ struct func_outcome {
 	char message[256];     /* why it did not end well */
 };
 struct func_how {
-	uint64_t limit;		   /* instructions of warps, 0 = none */
-	uint32_t limit_ms;	   /* wall time, 0 = none */
-	uint32_t resident;	   /* blocks that may have begun and not ended; 0: one */
-	bool together;		   /* so many begin before any has to end: they wait for each other */
-	uint32_t threads;	   /* of the host, at most; 0: one. Kernels whose blocks have an order take one */
+	uint64_t limit;			/* instructions of warps, 0 = none */
+	uint32_t limit_ms;		/* wall time, 0 = none */
+	uint32_t resident;		/* blocks that may have begun and not ended; 0: one */
+	bool together;			/* so many begin before any has to end: they wait for each other */
+	uint32_t threads;		/* of the host, at most; 0: one. Kernels whose blocks have an order take one */
 	const struct func_check *check; /* NULL = none */
 	const struct func_watch *watch; /* NULL = none */
 };

@@ -102,8 +102,8 @@ struct time_request {
 	const struct time_hook *hook;	/* NULL = none; with a hook the general loop runs */
 	const struct func_check *check; /* NULL = none; clusters take turns with one */
 	struct time_stats *stats;	/* NULL = none; the launch is added to what is there */
-	const struct func_watch *watch;	/* NULL = none */
-	bool untimed; /* no cycle passes, and nothing that has to do with time is looked at */
+	const struct func_watch *watch; /* NULL = none */
+	bool untimed;			/* no cycle passes, and nothing that has to do with time is looked at */
 };
 enum time_end { TIME_DONE, TIME_REFUSED, TIME_DEADLOCK, TIME_LIMIT, TIME_FAULT };
 struct time_result {

@@ -15,7 +15,8 @@ int time_untimed(struct time_gpu *g, const struct time_run *x)
 	struct func_outcome o;
 	const struct func_how how = {.limit = q->limit_instructions,
 				     .limit_ms = q->limit_ms,
-				     .resident = g->spec->sm_count * time_most(g->spec, &x->need, &used, x->grid->blocks),
+				     .resident =
+					 g->spec->sm_count * time_most(g->spec, &x->need, &used, x->grid->blocks),
 				     .together = x->l->workspace != 0,
 				     .threads = g->threads,
 				     .check = q->check,

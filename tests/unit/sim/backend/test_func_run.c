@@ -117,10 +117,10 @@ static void both_engines_compute_the_same(void **state)
 }
 
 /* Every block adds one to a word and waits until all have: those that have begun have to make room for the others. */
-static const char meet_text[] = HEADER
-    ".visible .entry k(.param .u64 out)\n{\n	.reg .pred %p;\n	.reg .b32 %x, %n;\n	.reg .b64 %o;\n"
-    "	ld.param.u64 %o, [out];\n	mov.u32 %n, %nctaid.x;\n	atom.global.add.u32 %x, [%o], 1;\nL:\n"
-    "	ld.volatile.global.u32 %x, [%o];\n	setp.ne.u32 %p, %x, %n;\n	@%p bra L;\n	ret;\n}\n";
+static const char meet_text[] =
+    HEADER ".visible .entry k(.param .u64 out)\n{\n	.reg .pred %p;\n	.reg .b32 %x, %n;\n	.reg .b64 %o;\n"
+	   "	ld.param.u64 %o, [out];\n	mov.u32 %n, %nctaid.x;\n	atom.global.add.u32 %x, [%o], 1;\nL:\n"
+	   "	ld.volatile.global.u32 %x, [%o];\n	setp.ne.u32 %p, %x, %n;\n	@%p bra L;\n	ret;\n}\n";
 
 static void blocks_wait_for_each_other(void **state)
 {
@@ -140,12 +140,12 @@ static void blocks_wait_for_each_other(void **state)
 }
 
 /* A thread adds up 1 to 8000, and its number. */
-static const char sum_text[] = HEADER
-    ".visible .entry k(.param .u64 out)\n{\n	.reg .pred %p;\n	.reg .b32 %x, %i, %n;\n	.reg .b64 %o, "
-    "%w;\n	ld.param.u64 %o, [out];\n	mov.u32 %n, %ctaid.x;\n	mov.u32 %i, %tid.x;\n"
-    "	mad.lo.u32 %n, %n, 4, %i;\n	mov.u32 %x, %n;\n	mov.u32 %i, 8000;\nL:\n	add.u32 %x, %x, %i;\n"
-    "	sub.u32 %i, %i, 1;\n	setp.ne.u32 %p, %i, 0;\n	@%p bra L;\n	mul.wide.u32 %w, %n, 4;\n"
-    "	add.u64 %o, %o, %w;\n	st.global.u32 [%o], %x;\n	ret;\n}\n";
+static const char sum_text[] =
+    HEADER ".visible .entry k(.param .u64 out)\n{\n	.reg .pred %p;\n	.reg .b32 %x, %i, %n;\n	.reg .b64 %o, "
+	   "%w;\n	ld.param.u64 %o, [out];\n	mov.u32 %n, %ctaid.x;\n	mov.u32 %i, %tid.x;\n"
+	   "	mad.lo.u32 %n, %n, 4, %i;\n	mov.u32 %x, %n;\n	mov.u32 %i, 8000;\nL:\n	add.u32 %x, %x, %i;\n"
+	   "	sub.u32 %i, %i, 1;\n	setp.ne.u32 %p, %i, 0;\n	@%p bra L;\n	mul.wide.u32 %w, %n, 4;\n"
+	   "	add.u64 %o, %o, %w;\n	st.global.u32 [%o], %x;\n	ret;\n}\n";
 
 static void host_threads_change_nothing(void **state)
 {
@@ -154,7 +154,8 @@ static void host_threads_change_nothing(void **state)
 	for (uint32_t threads = 1; threads <= 4; threads += 3) {
 		struct machine m;
 		prepare(&m, sum_text);
-		const uint32_t blocks = WORDS / 4 * 2; /* the second half writes what lies behind the memory, were it not ended */
+		const uint32_t blocks =
+		    WORDS / 4 * 2; /* the second half writes what lies behind the memory, were it not ended */
 		struct func_outcome o = how(&m, WORDS / 4, 4, &(struct func_how){.threads = threads});
 		assert_int_equal(o.end, FUNC_DONE);
 		assert_true(!instructions || instructions == o.instructions);

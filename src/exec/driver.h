@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "exec/driver_abi.h"
+#include "exec/heap.h"
 #include "gpu/sim/func/func.h"
 #include "gpu/sim/sim_check.h"
 #include "gpu/sim/spec.h"
@@ -26,19 +27,6 @@
 #define EXEC_ALIGN    512u
 #define EXEC_TEXTURES 64
 #define EXEC_PARAMS   32764 /* bytes of a kernel's parameters, CUDA Programming Guide */
-
-enum exec_kind { EXEC_DEVICE, EXEC_HOST, EXEC_MANAGED };
-struct exec_block {		    /* an allocation; sorted by address */
-	uint64_t base, bytes, room; /* asked for; taken */
-	enum exec_kind kind;
-	bool module;		   /* a module's own: programs cannot free it */
-	bool graph;		   /* a graph's: what programs free of it comes back with the next launch */
-	struct CUmemPool_st *pool; /* that it was taken through */
-};
-struct exec_heap {
-	struct exec_block *block;
-	size_t count, cap;
-};
 
 struct exec_shape {
 	uint32_t grid[3], block[3], shared;

@@ -1,59 +1,31 @@
-/* Memory of the simulated GPU: one region, handed out in pieces, the first gap that is large enough. */
+/* Memory of the simulated GPU: one region, and what of it is whose. */
 #include "exec/driver.h"
-#include <string.h>
+#include <errno.h>
 
 CUresult exec_alloc(uint64_t bytes, enum exec_kind kind, uint64_t *out)
 {
-	struct exec_heap *h = &exec_process.heap;
-	const struct func_region *r = &exec_process.memory.region[0];
-	uint64_t at = r->base, room = (bytes + EXEC_ALIGN - 1) / EXEC_ALIGN * EXEC_ALIGN;
-	size_t i = 0;
-	if (!bytes || bytes > r->size)
-		return bytes ? EXEC_OUT_OF_MEMORY : EXEC_INVALID_VALUE;
-	for (; i < h->count && h->block[i].base - at < room; i++)
-		at = h->block[i].base + h->block[i].room;
-	if (at - r->base > r->size - room)
-		return EXEC_OUT_OF_MEMORY;
-	if (mem_room((void **)&h->block, &h->cap, h->count, sizeof *h->block))
-		return EXEC_OUT_OF_MEMORY;
-	memmove(&h->block[i + 1], &h->block[i], (h->count - i) * sizeof *h->block);
-	h->block[i] = (struct exec_block){.base = at, .bytes = bytes, .room = room, .kind = kind};
-	h->count++;
-	sim_check_fresh(exec_process.check, at, room);
-	*out = at;
+	struct exec_block *b;
+	int r = exec_heap_take(&exec_process.heap, bytes, &b);
+	if (r)
+		return r == -EINVAL ? EXEC_INVALID_VALUE : EXEC_OUT_OF_MEMORY;
+	b->kind = kind;
+	sim_check_fresh(exec_process.check, b->base, b->room);
+	*out = b->base;
 	return EXEC_OK;
-}
-
-/* The first block that ends beyond the address. */
-static size_t place_of(const struct exec_heap *h, uint64_t address)
-{
-	size_t low = 0, high = h->count;
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-		if (h->block[mid].base + h->block[mid].room <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
 }
 
 struct exec_block *exec_block_of(uint64_t address)
 {
-	struct exec_heap *h = &exec_process.heap;
-	size_t i = place_of(h, address);
-	return i < h->count && address >= h->block[i].base ? &h->block[i] : NULL;
+	return exec_heap_at(&exec_process.heap, address);
 }
 
 CUresult exec_free(uint64_t address)
 {
-	struct exec_heap *h = &exec_process.heap;
 	struct exec_block *b = exec_block_of(address);
 	if (!b || b->base != address)
 		return EXEC_INVALID_VALUE;
 	exec_pool_gave_back(b);
-	size_t i = (size_t)(b - h->block);
-	memmove(b, b + 1, (--h->count - i) * sizeof *b);
+	exec_heap_give(&exec_process.heap, b);
 	return EXEC_OK;
 }
 

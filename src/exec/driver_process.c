@@ -38,6 +38,7 @@ static int open_memory(struct exec_process *x)
 		if (data) {
 			x->memory.region[0] = (struct func_region){.base = EXEC_BASE, .size = bytes, .data = data};
 			x->memory.count = 1;
+			x->heap = (struct exec_heap){.base = EXEC_BASE, .size = bytes, .align = EXEC_ALIGN};
 			return 0;
 		}
 		if (bytes < MEMORY_LEAST)

@@ -16,6 +16,7 @@
  * Compiled images are ELF files whose instructions are what a compiler that changes nothing would write. */
 #ifndef FATHOM_TESTS_FAKE_STATE_H
 #define FATHOM_TESTS_FAKE_STATE_H
+#include "exec/heap.h"
 #include "gpu/cuda/cuda_driver.h"
 #include "gpu/sim/spec.h"
 #include "gpu/sim/time/time.h"
@@ -75,9 +76,6 @@ struct CUarray_st {
 	uint64_t base; /* 0: free */
 	CUDA_ARRAY3D_DESCRIPTOR shape;
 };
-struct fake_block { /* an allocation of device memory; sorted by address */
-	uint64_t base, bytes;
-};
 struct fake {
 	pthread_mutex_t lock;
 	bool initialised;
@@ -90,8 +88,7 @@ struct fake {
 	struct sim_spec *spec;
 	struct time_gpu *time;
 	struct func_memory memory;
-	struct fake_block *blocks;
-	size_t block_count, block_cap;
+	struct exec_heap heap;
 	struct CUarray_st arrays[FAKE_TEXTURES];
 	struct func_texture textures[FAKE_TEXTURES]; /* dimensions 0: free */
 	struct CUctx_st context;

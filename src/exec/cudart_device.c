@@ -2,6 +2,7 @@
 #include "exec/cudart.h"
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 static _Thread_local cudaError_t cudart_latest;
@@ -272,6 +273,21 @@ EXEC_API cudaError_t cudaDeviceSetSharedMemConfig(int config)
 	return EXEC_OK;
 }
 
+#define BUS "0000:01:00.0"
+EXEC_API cudaError_t cudaDeviceGetPCIBusId(char *name, int room, int device)
+{
+	if (device || !name || room < (int)sizeof BUS)
+		return cudart_result(device ? EXEC_INVALID_DEVICE : EXEC_INVALID_VALUE);
+	memcpy(name, BUS, sizeof BUS);
+	return cudart_result(EXEC_OK);
+}
+
+EXEC_API cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *name)
+{
+	*device = 0;
+	return cudart_result(strcasecmp(name, BUS) ? EXEC_INVALID_DEVICE : EXEC_OK);
+}
+
 EXEC_API cudaError_t cudaDeviceCanAccessPeer(int *can, int a, int b)
 {
 	(void)a, (void)b;
@@ -349,6 +365,30 @@ EXEC_API cudaError_t cudaStreamGetPriority(cudaStream_t s, int *priority)
 	(void)s;
 	*priority = 0;
 	return EXEC_OK;
+}
+
+/* Priorities, access policies and the like: they change nothing here. */
+EXEC_API cudaError_t cudaStreamSetAttribute(cudaStream_t s, int which, const void *value)
+{
+	(void)s, (void)which;
+	return cudart_result(value ? EXEC_OK : EXEC_INVALID_VALUE);
+}
+
+EXEC_API cudaError_t cudaStreamGetAttribute(cudaStream_t s, int which, void *value)
+{
+	enum { BYTES = 64 }; /* of a cudaLaunchAttributeValue */
+	(void)s, (void)which;
+	if (value)
+		memset(value, 0, BYTES);
+	return cudart_result(value ? EXEC_OK : EXEC_INVALID_VALUE);
+}
+
+/* Managed memory is the host's and the GPU's at any time. */
+EXEC_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t s, void *p, size_t bytes, unsigned flags)
+{
+	(void)bytes, (void)flags;
+	CUresult r = cuStreamSynchronize(s);
+	return cudart_result(r || p ? r : EXEC_INVALID_VALUE);
 }
 
 EXEC_API cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags)

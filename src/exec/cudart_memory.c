@@ -182,6 +182,12 @@ EXEC_API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, int ki
 	return cudaMemcpyAsync(to, from, bytes, kind, NULL);
 }
 
+EXEC_API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
+					 cudaStream_t s)
+{
+	return cudart_result(to_device || from_device ? EXEC_INVALID_DEVICE : copy(to, from, bytes, 3, s));
+}
+
 EXEC_API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
 {
 	return cudart_result(to_device || from_device ? EXEC_INVALID_DEVICE : copy(to, from, bytes, 3, NULL));

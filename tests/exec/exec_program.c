@@ -26,6 +26,10 @@ int cudaLaunchKernel_ptsz(const void *host, struct dim3 grid, struct dim3 block,
 			  void *stream);
 int cudaMalloc(void **p, size_t bytes);
 int cudaMallocManaged(void **p, size_t bytes, unsigned flags);
+int cudaStreamAttachMemAsync(void *s, void *p, size_t bytes, unsigned flags);
+int cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes, void *s);
+int cudaDeviceGetPCIBusId(char *name, int room, int device);
+int cudaDeviceGetByPCIBusId(int *device, const char *name);
 int cudaFree(void *p);
 int cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
 int cudaMemcpy_ptds(void *to, const void *from, size_t bytes, int kind);
@@ -190,7 +194,15 @@ static int runtime(bool managed)
 	for (int i = 0; i < N; i++)
 		(managed ? x : host)[i] = (float)i;
 	if (!managed)
-		check(cudaMemcpy(x, host, sizeof host, TO_DEVICE) == 0, "copy to the device");
+		check(cudaMemcpy(x, host, sizeof host, TO_DEVICE) == 0 &&
+			  cudaMemcpyPeerAsync(y, 0, x, 0, sizeof host, NULL) == 0 &&
+			  cudaMemcpyPeerAsync(y, 1, x, 0, sizeof host, NULL) == 101,
+		      "copy to the device");
+	else
+		check(cudaStreamAttachMemAsync(NULL, x, 0, 4) == 0, "memory of a stream");
+	char bus[16] = "";
+	check(cudaDeviceGetPCIBusId(bus, sizeof bus, 0) == 0 && cudaDeviceGetByPCIBusId(&blocks, bus) == 0 && !blocks,
+	      "the device by its bus");
 	check(cudaEventCreate(&from) == 0 && cudaEventCreate(&to) == 0 && cudaEventRecord(from, NULL) == 0, "events");
 	int r = launch(&scale_stub, (N + 127) / 128, 128, (void *[]){&y, &x, &n});
 	if (r) {

@@ -5,8 +5,9 @@
 #include "base/err.h"
 #include "data/finding.h"
 
-#define PAPER_NO_KEY  "-"	/* no finding of ours means the same */
-#define PAPER_SETTING "setting" /* of the paper's experiment: it says nothing about a GPU */
+#define PAPER_NO_KEY "-" /* no finding of ours means the same */
+#define PAPER_SETTING                                                                                                  \
+	"setting" /* of the paper's experiment, or of a data sheet and what follows from it: nobody measured it */
 #define FORMULA_TERMS 8
 
 struct formula_term {

@@ -1,8 +1,10 @@
 /* Every shipped .gpu file, measured by every probe on the simulator: nothing concluded may contradict the file, and what the
- * file has is found. Usage: known_answers [--least SHARE] [--left-out MOST] [--without PROBE,...] [NAME...] (default: all). */
+ * file has is found. Usage: known_answers [--least SHARE] [--left-out MOST] [--without PROBE,...] [--run FILE] [NAME...] (default: all).
+ * FILE: the run of the last one is stored there. */
 #include "base/embed.h"
 #include "known.h"
 #include "probe/probe.h"
+#include "store/store.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@ struct options {
 	double least;
 	unsigned left_out;  /* findings of operations that a description leaves out, at most, of each GPU */
 	const char *probes; /* NULL: every one; else with commas between */
+	const char *run;    /* file, or NULL */
 	char list[1024];
 };
 
@@ -40,6 +43,20 @@ static unsigned levels_untold(const struct finding_list *l, struct str *out)
 	return n;
 }
 
+static int store(const char *path, const struct run *r, struct err *e)
+{
+	struct store *to = NULL;
+	int rc = store_create(&to, path, r, e);
+	for (size_t i = 0; rc == 0 && i < r->probe_count; i++)
+		rc = store_probe(to, r, r->probes[i].name, e);
+	if (rc == 0)
+		rc = store_findings(to, r, e);
+	if (rc == 0)
+		return store_finish(to, e);
+	store_close(to);
+	return rc;
+}
+
 static int one(const char *path, const struct options *opt, struct score *total)
 {
 	const struct embedded *m = embed_find(path);
@@ -60,6 +77,8 @@ static int one(const char *path, const struct options *opt, struct score *total)
 		rc = known_measure_probe(&r, s, SEED, opt->probes, &e);
 		if (rc == 0)
 			rc = known_score(&score, &r, s, label, &wrong, &missed);
+		if (rc == 0 && opt->run)
+			rc = store(opt->run, &r, &e);
 		untold = levels_untold(&r.findings, &wrong);
 		run_free(&r);
 	}
@@ -125,6 +144,8 @@ int main(int argc, char **argv)
 			opt.left_out = (unsigned)strtoul(argv[1], NULL, 10);
 		else if (strcmp(argv[0], "--without") == 0)
 			leave_out(&opt, argv[1]);
+		else if (strcmp(argv[0], "--run") == 0)
+			opt.run = argv[1];
 		else
 			return 2;
 	}

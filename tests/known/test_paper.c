@@ -265,6 +265,35 @@ static void reasons_are_of_the_paper(void **state)
 	assert_non_null(of_ours("the clock is a guess"));
 }
 
+/* A theoretical number is computed from its parts: a setting, or what follows from several findings. No single finding agrees with it. */
+static bool is_theoretical(const struct paper_row *row)
+{
+	static const char *const words[] = {"theoretical", "promise", "equation 1", "data sheet"};
+	bool is = strstr(row->row, "peak") != NULL;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		is = is || strstr(row->row, words[i]) || strstr(row->note, words[i]);
+	return is;
+}
+
+static void theoretical_numbers_are_known_as_such(void **state)
+{
+	struct arena a;
+	(void)state;
+	const struct paper *p =
+	    parse(&a, HEAD "T | theoretical rate | - | 1 | count | x\nT | peak | - | 2 | count | x\n"
+			   "T | rate | - | 3 | count | what equation 1 promises\n"
+			   "T | rate | - | 4 | count | of one SM\n");
+	for (size_t i = 0; i < p->count; i++)
+		assert_int_equal(is_theoretical(&p->rows[i]), i < 3);
+	arena_free(&a);
+}
+
+/* What a formula has beside findings is a count of the paper's or a unit's factor: a rate or a peak would be the paper's own result. */
+static bool is_count(double number)
+{
+	return number == floor(number);
+}
+
 static void check_part(const struct embedded *m, const struct paper *p, const struct paper_part *part)
 {
 	char gpu[128];
@@ -290,8 +319,20 @@ static void check_part(const struct embedded *m, const struct paper *p, const st
 			fail_msg("%s:%u: the tolerance is wider than three times the last printed digit; name the "
 				 "entry of gpus/DEVIATIONS.md that says why",
 				 m->path, row->line);
+		unsigned keys = 0;
+		for (unsigned i = 0; i < formula.count; i++)
+			keys += !formula.term[i].is_number;
+		if (is_theoretical(row) && keys == 1)
+			fail_msg(
+			    "%s:%u: no finding agrees with a theoretical number; compute it from several, or make it a "
+			    "setting",
+			    m->path, row->line);
 		for (unsigned i = 0; i < formula.count; i++) {
 			const struct formula_term *t = &formula.term[i];
+			if (t->is_number && !is_count(t->number))
+				fail_msg(
+				    "%s:%u: %s is no count, and so a result of the paper's: name what it follows from",
+				    m->path, row->line, t->key);
 			const struct key_family *f = key_family(t->key);
 			if (!t->is_number && !f)
 				fail_msg("%s:%u: no finding has the key %s", m->path, row->line, t->key);
@@ -472,6 +513,7 @@ int main(void)
 	    cmocka_unit_test(figures_have_the_papers_numbers),
 	    cmocka_unit_test(figures_say_whose_they_repeat),
 	    cmocka_unit_test(reasons_are_of_the_paper),
+	    cmocka_unit_test(theoretical_numbers_are_known_as_such),
 	    cmocka_unit_test(shipped_papers_speak_of_what_exists),
 	    cmocka_unit_test(unknown_papers_name_the_known),
 	};

@@ -34,6 +34,7 @@ static void print_error(const char *program, char *text)
 	fputc('\n', stderr);
 }
 
+/* 0: neither a terminal nor the environment says so. */
 static unsigned columns(int fd)
 {
 	const char *text = getenv("COLUMNS");
@@ -42,7 +43,7 @@ static unsigned columns(int fd)
 
 	if (n <= 0 && ioctl(fd, TIOCGWINSZ, &ws) == 0)
 		n = ws.ws_col;
-	return n >= 20 && n <= 1000 ? (unsigned)n : 80;
+	return n >= 20 && n <= 1000 ? (unsigned)n : 0;
 }
 
 static void look_at_terminal(struct cmd_context *c)
@@ -58,45 +59,43 @@ static void look_at_terminal(struct cmd_context *c)
 	c->log_width = columns(STDERR_FILENO);
 }
 
-static int print_help(struct cmd_context *c, void (*write)(struct str *))
+static int print_text(struct cmd_context *c, struct str *text)
 {
-	struct str text;
-	int rc;
+	int rc = cmd_print(c, text);
 
-	str_init(&text);
-	write(&text);
-	rc = cmd_print(c, &text);
-	str_free(&text);
+	str_free(text);
 	return rc;
 }
 
-static int print_verb_help(struct cmd_context *c, const struct cmd_verb *verb)
+/* verb: NULL for the page about all of them. */
+static int print_help(struct cmd_context *c, const struct cmd_verb *verb)
 {
 	struct str text;
-	int rc;
 
 	str_init(&text);
-	help_verb(&text, verb);
-	rc = cmd_print(c, &text);
-	str_free(&text);
-	return rc;
+	if (verb)
+		help_verb(&text, verb, c->style.width);
+	else
+		help_program(&text, c->style.width);
+	return print_text(c, &text);
 }
 
 static int print_version(struct cmd_context *c)
 {
 	struct str text;
-	int rc;
 
 	str_init(&text);
 	str_add(&text, "fathom " FATHOM_BUILD "\n");
-	rc = cmd_print(c, &text);
-	str_free(&text);
-	return rc;
+	return print_text(c, &text);
 }
 
-static void man_page(struct str *out)
+static int print_man_page(struct cmd_context *c)
 {
-	help_man(out, FATHOM_BUILD);
+	struct str text;
+
+	str_init(&text);
+	help_man(&text, FATHOM_BUILD);
+	return print_text(c, &text);
 }
 
 static int print_completion(struct cmd_context *c, const char *shell)
@@ -135,14 +134,14 @@ static int dispatch(struct cmd_context *c, int argc, char **argv)
 		return cmd_fail(c, CMD_USAGE, "say what to do: start with `fathom run`, or see `fathom --help`");
 	if (strcmp(word, "help") == 0 && argc > 2) {
 		verb = cmd_find(argv[2]);
-		return verb ? print_verb_help(c, verb) : unknown_command(c, argv[2]);
+		return verb ? print_help(c, verb) : unknown_command(c, argv[2]);
 	}
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
-		return print_help(c, help_program);
+		return print_help(c, NULL);
 	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
 		return print_version(c);
 	if (strcmp(word, "--man") == 0) /* for the build */
-		return print_help(c, man_page);
+		return print_man_page(c);
 	if (strcmp(word, "--completion") == 0) /* for the build */
 		return print_completion(c, argc > 2 ? argv[2] : "bash");
 	verb = cmd_find(word);
@@ -156,7 +155,7 @@ static int dispatch(struct cmd_context *c, int argc, char **argv)
 	if (cmd_flag(c, "version"))
 		return print_version(c);
 	if (cmd_flag(c, "help"))
-		return print_verb_help(c, verb);
+		return print_help(c, verb);
 	return verb->run(c, argc, argv);
 }
 

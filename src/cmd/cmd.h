@@ -95,8 +95,9 @@ const struct cmd_verb *cmd_find(const char *name);
 const char *cmd_nearest_verb(const char *name);
 /* Fills c->given and the operands (their order kept, *argc and *argv replaced). CMD_OK, or CMD_USAGE with c->error. */
 int cmd_parse(struct cmd_context *c, const struct cmd_verb *verb, int *argc, char ***argv);
-void help_verb(struct str *out, const struct cmd_verb *v);
-void help_program(struct str *out);
+/* width: columns of the terminal, 0 where there is none. */
+void help_verb(struct str *out, const struct cmd_verb *v, unsigned width);
+void help_program(struct str *out, unsigned width);
 /* A word as a shell takes it for one: quoted where it has to be. */
 void help_quote(struct str *out, const char *word);
 void help_man(struct str *out, const char *version);

@@ -25,26 +25,40 @@ static const struct {
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-enum { PAGE = 80 }; /* columns: what a terminal has at least */
+/* Columns of a page: the terminal's, as far as lines of that length are read easily. 0: no terminal says so. */
+static size_t page(unsigned width)
+{
+	return !width || width > 80 ? 80 : width < 40 ? 40 : width;
+}
 
-/* Adds text word by word, never past column `width`, continuation lines indented. `at` is where the line stands. */
+enum { GLUE = '\1' }; /* a blank at which no line ends */
+
+/* Adds text word by word, never past column `width`, continuation lines indented. `at` is where the line stands. A word that is too
+ * long for a line is broken after a bar. */
 static void wrap(struct str *out, const char *text, size_t at, size_t indent, size_t width)
 {
-	bool first = true;
+	bool first = true, blank = false;
 
 	while (*text) {
 		size_t n = strcspn(text, " ");
 
-		if (!first && at + 1 + n > width) {
+		for (size_t k = indent + n > width ? width - indent : 0; k; k--)
+			if (text[k - 1] == '|') {
+				n = k;
+				break;
+			}
+		if (!first && at + blank + n > width) {
 			str_addf(out, "\n%*s", (int)indent, "");
 			at = indent;
-		} else if (!first) {
+		} else if (blank) {
 			str_addc(out, ' ');
 			at++;
 		}
-		str_addn(out, text, n);
+		for (size_t i = 0; i < n; i++)
+			str_addc(out, text[i] == GLUE ? ' ' : text[i]);
 		at += n;
 		text += n;
+		blank = *text == ' ';
 		text += strspn(text, " ");
 		first = false;
 	}
@@ -88,84 +102,95 @@ static void synopsis(struct str *out, const struct cmd_verb *v)
 }
 
 /* The same in lines that begin at column `at`; an option and its value stay on one. */
-static void usage(struct str *out, const struct cmd_verb *v, size_t at)
+static void usage(struct str *out, const struct cmd_verb *v, size_t at, unsigned width)
 {
-	enum { GLUE = '\1' };
 	struct str line;
-	const size_t from = out->len;
 	unsigned depth = 0;
+	bool named = false; /* in an option's name, which its value follows */
 
 	str_init(&line);
 	synopsis(&line, v);
 	for (size_t i = 0; i < line.len; i++) {
-		depth += line.data[i] == '[';
-		depth -= line.data[i] == ']';
-		if (depth && line.data[i] == ' ')
+		const char at_i = line.data[i];
+
+		depth += at_i == '[';
+		depth -= at_i == ']';
+		if (at_i == ' ' && (depth || named))
 			line.data[i] = GLUE;
+		named = at_i != ' ' && (named || (at_i == '-' && i && line.data[i - 1] == ' '));
 	}
-	wrap(out, str_text(&line), at, at + 4, PAGE);
-	for (size_t i = from; i < out->len; i++)
-		out->data[i] = out->data[i] == GLUE ? ' ' : out->data[i];
+	wrap(out, str_text(&line), at, at + (page(width) < 72 ? 2 : 4), page(width));
 	out->failed |= line.failed;
 	str_free(&line);
 }
 
-static void options_text(struct str *out, const struct cmd_option *options)
+static void options_text(struct str *out, const struct cmd_option *options, unsigned width)
 {
+	const int column = page(width) < 72 ? 8 : 32; /* of what each does */
+
 	for (const struct cmd_option *o = options; o->name; o++) {
 		char head[96];
 		int n;
 
-		n = snprintf(head, sizeof(head), "  %c%c%c --%s%s%s%s", o->letter ? '-' : ' ',
-			     o->letter ? o->letter : ' ', o->letter ? ',' : ' ', o->name,
+		n = snprintf(head, sizeof(head), "--%s%s%s%s", o->name,
 			     o->endings ? " ["
 			     : o->arg	? " "
 					: "",
 			     o->arg ? o->arg : "", o->endings ? "]" : "");
-		str_add(out, head);
-		if (n > 30)
-			str_addf(out, "\n%*s", 32, "");
-		else
-			str_addf(out, "%*s", 32 - n, "");
-		wrap(out, o->help, 32, 32, PAGE);
+		str_addf(out, "  %c%c%c ", o->letter ? '-' : ' ', o->letter ? o->letter : ' ', o->letter ? ',' : ' ');
+		if (6 + n <= column - 2) {
+			str_addf(out, "%-*s", column - 6, head);
+		} else {
+			for (char *c = head; *c; c++)
+				*c = *c == ' ' ? GLUE : *c;
+			wrap(out, head, 6, 8, page(width));
+			str_addf(out, "%*s", column, "");
+		}
+		wrap(out, o->help, (size_t)column, (size_t)column, page(width));
 	}
 }
 
-static void exits_text(struct str *out)
+static void exits_text(struct str *out, unsigned width)
 {
 	str_add(out, "\nExit codes:\n");
 	for (size_t i = 0; i < COUNT(exits); i++) {
 		str_addf(out, "  %-4d", exits[i].code);
-		wrap(out, exits[i].text, 6, 6, PAGE);
+		wrap(out, exits[i].text, 6, 6, page(width));
 	}
 }
 
-void help_verb(struct str *out, const struct cmd_verb *v)
+void help_verb(struct str *out, const struct cmd_verb *v, unsigned width)
 {
 	str_add(out, "Usage: ");
-	usage(out, v, 7);
+	usage(out, v, 7, width);
 	str_addc(out, '\n');
-	wrap(out, v->about, 0, 0, PAGE);
+	wrap(out, v->about, 0, 0, page(width));
 	str_add(out, "\nOptions:\n");
-	options_text(out, v->options);
-	options_text(out, cmd_common_options);
+	options_text(out, v->options, width);
+	options_text(out, cmd_common_options, width);
 	str_add(out, "\nExamples:\n");
-	for (const struct cmd_example *e = v->examples; e->line; e++)
-		str_addf(out, "  %s\n      %s\n", e->line, e->what);
+	for (const struct cmd_example *e = v->examples; e->line; e++) {
+		str_addf(out, "  %s\n      ", e->line); /* whole, to be copied */
+		wrap(out, e->what, 6, 6, page(width));
+	}
 }
 
-void help_program(struct str *out)
+void help_program(struct str *out, unsigned width)
 {
-	str_add(out, "fathom measures a GPU with microbenchmarks and says what it is.\n\nUsage:\n");
+	wrap(out, "fathom measures a GPU with microbenchmarks and says what it is.", 0, 0, page(width));
+	str_add(out, "\nUsage:\n");
 	for (size_t i = 0; i < cmd_verb_count; i++) {
 		str_add(out, "  ");
-		usage(out, &cmd_verbs[i], 2);
+		usage(out, &cmd_verbs[i], 2, width);
 	}
 	str_add(out, "\nCommands:\n");
-	for (size_t i = 0; i < cmd_verb_count; i++)
-		str_addf(out, "  %-11s%s\n", cmd_verbs[i].name, cmd_verbs[i].summary);
-	str_add(out, "\n`fathom COMMAND --help` explains a command with examples. Start with: fathom run\n");
-	exits_text(out);
+	for (size_t i = 0; i < cmd_verb_count; i++) {
+		str_addf(out, "  %-11s", cmd_verbs[i].name);
+		wrap(out, cmd_verbs[i].summary, 13, 13, page(width));
+	}
+	str_addc(out, '\n');
+	wrap(out, "`fathom COMMAND --help` explains a command with examples. Start with: fathom run", 0, 0, page(width));
+	exits_text(out, width);
 }
 
 /* ---- man page ---- */

@@ -8,26 +8,55 @@
 #include "data/paper.h"
 #include "gpu/gpu.h"
 #include "probe/probe.h"
+#include "report/render.h"
 #include <string.h>
 
-/* The first column is padded to its widest word; the last is free text and may be cut at the terminal's edge. */
+/* The columns are padded to their widest words; the last is free text. */
 struct row {
 	const char *cell[4];
 };
 
-static void rows_print(struct str *out, const struct row *rows, size_t n, size_t columns)
-{
-	size_t width[4] = {0};
+/* Narrower than this, free text stands in lines of its own. */
+enum { LEAST_TEXT = 24, TEXT_INDENT = 4 };
 
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k + 1 < columns; k++)
+/* page: columns of the terminal, where the last cell is broken between words; 0: a row stays a line, for other programs. */
+static void rows_print(struct str *out, const struct row *rows, size_t n, size_t columns, unsigned page)
+{
+	size_t width[4] = {0}, left = 0;
+
+	for (size_t k = 0; k + 1 < columns; k++) {
+		for (size_t i = 0; i < n; i++)
 			if (strlen(rows[i].cell[k]) > width[k])
 				width[k] = strlen(rows[i].cell[k]);
-	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; k + 1 < columns; k++)
-			str_addf(out, "%-*s  ", (int)width[k], rows[i].cell[k]);
-		str_addf(out, "%s\n", rows[i].cell[columns - 1]);
+		left += width[k] + 2;
 	}
+	for (size_t i = 0; i < n; i++) {
+		const char *text = rows[i].cell[columns - 1];
+		const bool fits = !page || left + strlen(text) <= page, beside = fits || left + LEAST_TEXT <= page;
+		const unsigned indent = beside ? (unsigned)left : TEXT_INDENT;
+		struct str broken;
+
+		for (size_t k = 0; k + 1 < columns; k++)
+			str_addf(out, "%-*s%s", k + 2 < columns || beside ? (int)width[k] : 0, rows[i].cell[k],
+				 k + 2 < columns || beside ? "  " : "\n");
+		if (fits) {
+			str_addf(out, "%s\n", text);
+			continue;
+		}
+		str_init(&broken);
+		render_wrap(&broken, text, indent, page);
+		str_add(out, str_text(&broken) + (beside ? indent : 0));
+		out->failed |= broken.failed;
+		str_free(&broken);
+	}
+}
+
+static void sentence_print(struct str *out, const char *text, unsigned indent, unsigned page)
+{
+	if (page)
+		render_wrap(out, text, indent, page);
+	else
+		str_addf(out, "%*s%s\n", (int)indent, "", text);
 }
 
 static struct row device_row(struct arena *a, const struct device_info *d)
@@ -71,11 +100,12 @@ static int list_backends(struct cmd_context *c, struct str *out, bool only_simul
 		mem_free(list.items);
 		if (!rows)
 			return cmd_fail(c, CMD_DEVICE, "out of memory");
-		rows_print(out, rows, list.count, 4);
+		rows_print(out, rows, list.count, 4, c->style.width);
 		if (*list.note) {
-			char note[sizeof(list.note)];
+			char note[sizeof(list.note)], text[sizeof(list.note) + 64];
 			str_clean(note, sizeof(note), list.note);
-			str_addf(out, "(%s: %s)\n", backends[b]->name, note);
+			snprintf(text, sizeof(text), "(%s: %s)", backends[b]->name, note);
+			sentence_print(out, text, 0, c->style.width);
 		}
 	}
 	return CMD_OK;
@@ -91,7 +121,7 @@ static int list_devices(struct cmd_context *c, struct str *out)
 		return rc;
 	str_add(out, "\nWhat -d takes:\n");
 	for (size_t b = 0; b < n; b++)
-		str_addf(out, "  %s\n", backends[b]->help);
+		sentence_print(out, backends[b]->help, 2, c->style.width);
 	return CMD_OK;
 }
 
@@ -103,7 +133,7 @@ static int list_probes(struct cmd_context *c, struct str *out)
 		return cmd_fail(c, CMD_DEVICE, "out of memory");
 	for (size_t i = 0; i < probe_count; i++)
 		rows[i] = (struct row){{probe_table[i]->name, probe_table[i]->asks}};
-	rows_print(out, rows, probe_count, 2);
+	rows_print(out, rows, probe_count, 2, c->style.width);
 	return CMD_OK;
 }
 
@@ -131,7 +161,7 @@ static int list_keys(struct cmd_context *c, struct str *out)
 				    {key_families[i].pattern, key_families[i].unit, key_families[i].meaning}};
 		if (n && !asked)
 			str_addf(out, "\nNo probe concludes these %zu yet; descriptions and papers use them:\n", n);
-		rows_print(out, rows, n, 3);
+		rows_print(out, rows, n, 3, c->style.width);
 	}
 	return CMD_OK;
 }
@@ -164,7 +194,7 @@ static int list_papers(struct cmd_context *c, struct str *out)
 	}
 	if (!rows)
 		return cmd_fail(c, CMD_DEVICE, "out of memory");
-	rows_print(out, rows, n, 4);
+	rows_print(out, rows, n, 4, c->style.width);
 	return CMD_OK;
 }
 
@@ -194,7 +224,8 @@ static int list_all(struct cmd_context *c, struct str *out)
 		if (rc)
 			return rc;
 	}
-	str_add(out, "\nMore: `fathom list keys`, `fathom list papers`. Measure: `fathom run`.\n");
+	str_addc(out, '\n');
+	sentence_print(out, "More: `fathom list keys`, `fathom list papers`. Measure: `fathom run`.", 0, c->style.width);
 	return CMD_OK;
 }
 

@@ -84,6 +84,21 @@ def explained(folder):
     expect("No probe concludes these" not in keys or re.search(r"^[a-z0-9_.]+ ", keys.split("No probe concludes these")[1], flags=re.M), "keys without a probe")
 
 
+def narrow():
+    """Lists and help on a terminal: broken between words; to another program a row of a list is a line."""
+    pages = [("list",), *(("list", what) for what in ("devices", "probes", "keys", "gpus", "papers")), ("help",),
+             *(("help", verb) for verb in ("list", "run", "report", "explain", "export", "sim", "exec", "predict"))]
+    for columns in (60, 80):
+        for words_ in pages:
+            shown = run(*words_, columns=columns).stdout
+            expect(shown, f"{words_}: nothing at {columns} columns")
+            for line in re.sub("\nExamples:\n.*", "", shown, flags=re.S).splitlines():
+                expect(len(line) <= columns, f"{words_}: wider than {columns} columns: {line}")
+            whole = run(*words_, columns=0).stdout
+            expect(re.sub(r"\s+", "", shown) == re.sub(r"\s+", "", whole), f"{words_}: other words at {columns} columns")
+    expect(len(run("list", "papers", columns=0).stdout.splitlines()) == len(glob.glob(os.path.join(ROOT, "papers", "*.paper"))), "a paper is more than a line")
+
+
 def words():
     expect(run("-V").stdout == run("--version").stdout != "", "-V is not --version")
     made = subprocess.run(["sh", os.path.join(ROOT, "tools", "build_id.sh"), "1.2.3", "/"], check=True, capture_output=True, text=True)
@@ -139,6 +154,7 @@ with tempfile.TemporaryDirectory() as scratch:
     next_commands(scratch)
     explained(scratch)
     by_another_build(scratch)
+narrow()
 words()
 print("\n".join(problems + [f"face: {len(problems)} problems"]))
 sys.exit(1 if problems else 0)

@@ -159,7 +159,7 @@ static void test_one_table(void **state)
 		const struct cmd_verb *v = &cmd_verbs[i];
 
 		str_init(&help);
-		help_verb(&help, v);
+		help_verb(&help, v, 0);
 		for (const struct cmd_option *o = v->options; o->name; o++) {
 			char word[64], roff[64] = "";
 

@@ -189,7 +189,8 @@ void help_program(struct str *out, unsigned width)
 		wrap(out, cmd_verbs[i].summary, 13, 13, page(width));
 	}
 	str_addc(out, '\n');
-	wrap(out, "`fathom COMMAND --help` explains a command with examples. Start with: fathom run", 0, 0, page(width));
+	wrap(out, "`fathom COMMAND --help` explains a command with examples. Start with: fathom run", 0, 0,
+	     page(width));
 	exits_text(out, width);
 }
 

@@ -225,7 +225,8 @@ static int list_all(struct cmd_context *c, struct str *out)
 			return rc;
 	}
 	str_addc(out, '\n');
-	sentence_print(out, "More: `fathom list keys`, `fathom list papers`. Measure: `fathom run`.", 0, c->style.width);
+	sentence_print(out, "More: `fathom list keys`, `fathom list papers`. Measure: `fathom run`.", 0,
+		       c->style.width);
 	return CMD_OK;
 }
 

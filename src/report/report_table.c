@@ -107,29 +107,48 @@ static size_t least_width(const struct table *t)
 	return sum;
 }
 
-/* A row a paragraph: its first cell as a heading, then "title: text" of each other one that says something. */
+/* The first column alone does not tell the rows apart. */
+static bool repeats(const struct table *t)
+{
+	struct libscols_column *c = scols_table_get_column(t->tb, 0);
+	for (size_t i = 1; i < t->rows; i++) {
+		const char *before = text_at(scols_table_get_line(t->tb, i - 1), c),
+			   *text = text_at(scols_table_get_line(t->tb, i), c);
+		if (before && text && strcmp(before, text) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A row a paragraph: its name as a heading, then "title: text" of each other cell that says something, and the titles of the open ones. */
 static void stack(const struct table *t, struct str *out)
 {
-	const size_t columns = scols_table_get_ncols(t->tb);
+	const size_t columns = scols_table_get_ncols(t->tb), heads = repeats(t) ? 2 : 1;
 	for (size_t i = 0; i < t->rows; i++) {
 		struct libscols_line *line = scols_table_get_line(t->tb, i);
-		struct str head, rest;
+		struct str head, rest, open;
 		str_init(&head);
 		str_init(&rest);
+		str_init(&open);
 		for (size_t k = 0; k < columns; k++) {
 			struct libscols_column *c = scols_table_get_column(t->tb, k);
 			const char *title = scols_cell_get_data(scols_column_get_header(c)), *text = text_at(line, c);
-			if (text && k == 0)
-				str_add(&head, text);
+			if (text && k < heads)
+				str_addf(&head, "%s%s", k ? " " : "", text);
+			else if (text && strcmp(text, "?") == 0)
+				str_addf(&open, "%s%s", open.len ? ", " : "", title ? title : "");
 			else if (text && *text && strcmp(text, "-") != 0)
 				str_addf(&rest, "%s%s: %s", rest.len ? ", " : "", title ? title : "", text);
 		}
+		if (open.len)
+			str_addf(&rest, "%sopen: %s", rest.len ? "; " : "", str_text(&open));
 		str_addf(out, "%*s%s%s%s\n", TABLE_INDENT, "", table_bold(t->style), str_text(&head),
 			 table_plain(t->style));
 		render_wrap(out, str_text(&rest), 2 * TABLE_INDENT, page_width(t->style));
-		out->failed |= head.failed || rest.failed;
+		out->failed |= head.failed || rest.failed || open.failed;
 		str_free(&head);
 		str_free(&rest);
+		str_free(&open);
 	}
 }
 

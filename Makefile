@@ -50,10 +50,11 @@ pages: all
 	$(BUILD)/fathom report $(BUILD)/pages/host.fathom --figures $(BUILD)/pages >> $(BUILD)/pages/report.txt
 	for f in $$(sed -n 's/.*](figures\/\(.*\))$$/\1/p' doc/probes.md); do cp $(BUILD)/pages/$$f doc/figures/; done
 
-# Ordinary kernels on the simulated H200 beside the cycles that a card took: the table of errors. Five minutes of two cores.
+# Ordinary kernels on the simulated H200, and predicted, beside the cycles that a card took: tables of errors. Six minutes of two cores.
 silicon: all
 	$(BUILD)/tests/silicon/silicon sim:h200 tests/silicon > $(BUILD)/silicon.tsv
 	python3 tests/silicon/silicon_errors.py tests/silicon/h200.tsv $(BUILD)/silicon.tsv --markdown > doc/results/silicon.md
+	-python3 tests/silicon/silicon_predict.py $(BUILD)/fathom tests/recorded/h200.fathom.xz tests/silicon/h200.tsv --markdown > doc/results/predict-silicon.md
 
 format: setup-checks
 	python3 tools/check_style.py --format --write

@@ -263,6 +263,11 @@ static const struct cmd_option predict_options[] = {
      .help = "the file is a kernel template, as probes have them (doc/writing-probes.md), with these parameters: "
 	     "THREADS=256,CACHED=1"},
     {.name = "shared", .arg = "BYTES", .help = "dynamic shared memory of a block (default 0)"},
+    {.name = "warm", .help = "the launch before it was the same: what fits the L2 is there, and so is the code"},
+    {.name = "compiled",
+     .help =
+	 "a compiler stands between the text and the GPU, as it does for every real one; the run file of a simulated "
+	 "GPU needs this for `--check` in the order of its compiler"},
     {.name = "turns", .arg = "N", .help = "turns of a loop whose end data decide, which the model cannot know"},
     {.name = "check",
      .arg = "DEVICE",

@@ -169,7 +169,7 @@ static int measure(struct cmd_context *c, struct gpu *g, const char *device, str
 	snprintf(k->launch.label, sizeof k->launch.label, "predict %.200s", k->path);
 	snprintf(k->launch.entry, sizeof k->launch.entry, "%s", k->entry);
 	k->launch.warmups = 1;
-	k->launch.flush = true;
+	k->launch.flush = !cmd_flag(c, "warm");
 	for (unsigned i = 0; i < CHECKS; i++) {
 		struct sample s = {0};
 		if (g->ops->run(g, id, &k->launch, &s, &c->error))
@@ -240,6 +240,9 @@ static int predict_with(struct cmd_context *c, const char *path, const struct ru
 		rc = arguments(c, &k);
 	if (rc)
 		return rc;
+	/* A simulated device executes the text itself. */
+	q.compiled = k.launch.compiled = cmd_flag(c, "compiled") || strcmp(run->device.backend, "sim") != 0;
+	q.warm = cmd_flag(c, "warm");
 	q.module = k.module;
 	q.entry = k.func;
 	q.args = k.args;

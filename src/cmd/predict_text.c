@@ -186,6 +186,10 @@ void predict_json(struct str *out, const struct predict_page *p)
 	json_put(&o, "latency_seconds", json_of_number(r->latency));
 	json_put(&o, "bandwidth_seconds", json_of_number(r->bandwidth));
 	json_put(&o, "launch_seconds", json_of_number(r->launch));
+	json_put(&o, "kernel_seconds", json_of_number(r->kernel));
+	json_put(&o, "kernel_lo", json_of_number(r->kernel_lo));
+	json_put(&o, "kernel_hi", json_of_number(r->kernel_hi));
+	json_put(&o, "model_factor", json_of_number(PREDICT_FACTOR));
 	json_put(&o, "measured_on", p->checked_on ? json_of_text(p->checked_on) : json_null());
 	json_put(&o, "measured_seconds", json_of_number(p->checked_on ? p->measured : NAN));
 	json_put(&o, "warps_per_sm", json_integer(r->warps_per_sm));

@@ -193,8 +193,12 @@ static int predict_in(struct arena *a, const struct fathom_run *run, const struc
 	rc = arguments_of(k, entry, a, &args, e);
 	if (rc)
 		return rc;
-	struct predict_request q = {
-	    .module = module, .entry = entry, .args = args, .shared_bytes = k->shared_bytes, .turns = k->turns};
+	struct predict_request q = {.module = module,
+				    .entry = entry,
+				    .args = args,
+				    .shared_bytes = k->shared_bytes,
+				    .turns = k->turns,
+				    .compiled = strcmp(run->run.device.backend, "sim") != 0};
 	memcpy(q.grid, k->grid, sizeof(q.grid));
 	memcpy(q.block, k->block, sizeof(q.block));
 	return predict(r, a, &q, &run->run.findings, &run->run.device, e);

@@ -15,15 +15,12 @@ struct job {
 	const struct device_info *d;
 	struct terms terms;
 	struct model model;
+	struct native native;
 	struct walk walk;
 	uint32_t resident;
 	struct predict_note **last;
 	struct err *e;
 };
-
-/* How far off the model itself may be, besides what findings and data leave open: predictions and runs of the kernels of tests/predict lay
- * no further apart on any GPU where what the kernels need was measured (doc/results/predict.md: from -31 to +42 %). */
-#define MODEL_FACTOR 1.5
 
 static int note(struct job *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -72,9 +69,8 @@ static int occupancy(struct job *j)
 		    quantum = term_try(t, "regfile.register_quantum", false),
 		    warps = term_try(t, "regfile.thread_quantum", false);
 	double shared = (double)j->walk.shared_static + j->q->shared_bytes;
-	int rc = live_registers(j->q->entry, &r->registers, j->e);
-	if (rc)
-		return rc;
+	int rc = 0;
+	r->registers = j->native.registers;
 	if (threads > j->d->max_threads_per_block && j->d->max_threads_per_block)
 		return err_set(j->e, -EINVAL, "a block of %.0f threads is larger than the %u that the device takes",
 			       threads, j->d->max_threads_per_block);
@@ -139,11 +135,15 @@ static int run_once(struct job *j, enum predict_end end, bool apart, bool count,
 	return pipe_run(p, &q, j->e);
 }
 
+/* Without its launch. */
 static double seconds_of(const struct job *j, const struct pipe_result *p, enum predict_end end)
 {
-	const struct model *m = &j->model;
-	double launch = m->launch.there ? term_at(&m->launch, end) : 0;
-	return p->cycles / term_at(&m->clock_hz, end) + launch;
+	return p->cycles / term_at(&j->model.clock_hz, end);
+}
+
+static double launch_of(const struct job *j, enum predict_end end)
+{
+	return j->model.launch.there ? term_at(&j->model.launch, end) : 0;
 }
 
 static void name_bound(struct job *j, const struct pipe_result *p)
@@ -186,15 +186,16 @@ static int times(struct job *j)
 		return rc;
 	/* Where it is not known who shares a unit, or which part of it, the truth lies between one pipeline for all and one for each. */
 	double one = seconds_of(j, &p, END_EXPECTED), each = seconds_of(j, &other, END_EXPECTED);
-	r->seconds = (one + each) / 2;
-	r->lo = fmin(each, seconds_of(j, &fast, END_FAST));
-	r->hi = fmax(one, seconds_of(j, &slow, END_SLOW));
+	r->kernel = (one + each) / 2;
 	/* A load that is held up may let others go first. */
-	r->lo = fmin(r->lo, r->seconds) / MODEL_FACTOR;
-	r->hi = fmax(r->hi, r->seconds) * MODEL_FACTOR;
-	r->launch = j->model.launch.there ? j->model.launch.value : 0;
+	r->kernel_lo = fmin(r->kernel, fmin(each, seconds_of(j, &fast, END_FAST))) / PREDICT_FACTOR;
+	r->kernel_hi = fmax(r->kernel, fmax(one, seconds_of(j, &slow, END_SLOW))) * PREDICT_FACTOR;
+	r->launch = launch_of(j, END_EXPECTED);
+	r->seconds = r->kernel + r->launch;
+	r->lo = r->kernel_lo + launch_of(j, END_FAST);
+	r->hi = r->kernel_hi + launch_of(j, END_SLOW);
 	r->clock_hz = j->model.clock_hz.value;
-	r->cycles = (r->seconds - r->launch) * r->clock_hz;
+	r->cycles = r->kernel * r->clock_hz;
 	r->steps = p.steps;
 	double blocks = (double)j->q->grid[0] * j->q->grid[1] * j->q->grid[2], of_sm = ceil(blocks / j->walk.sm_count);
 	for (unsigned k = 0; k < PREDICT_LEVELS; k++) {
@@ -210,8 +211,13 @@ static int times(struct job *j)
 		r->hi = INFINITY;
 		rc = note(j, "no finding tells what a launch costs: the time has no upper end");
 	}
+	if (!rc && j->model.atomics && !j->model.atomic_same.there) {
+		r->hi = r->kernel_hi = INFINITY;
+		rc =
+		    note(j, "no finding tells how atomics on one address follow each other: the time has no upper end");
+	}
 	if (!rc && j->walk.endless) {
-		r->hi = INFINITY;
+		r->hi = r->kernel_hi = INFINITY;
 		rc = note(j, "data decide how long a loop runs: one turn is counted; --turns N says how many");
 	}
 	return rc;
@@ -221,7 +227,7 @@ static int say_decided(struct job *j)
 {
 	int rc = 0;
 	for (uint32_t k = 0; k < j->q->entry->inst_count && !rc; k++) {
-		const struct ptx_inst *in = &j->q->entry->insts[k];
+		const struct ptx_inst *in = &j->native.run.insts[k];
 		if (j->walk.decided[k] == 1)
 			rc = note(j, "line %u: data decide which way this branch goes", in->line);
 		else if (j->walk.decided[k] == 2)
@@ -251,13 +257,25 @@ static int say_code(struct job *j)
 	return 0;
 }
 
+/* As many as a thread has when an SM is full of threads. 0: nobody knows. */
+static uint32_t compiler_registers(struct job *j)
+{
+	if (!j->q->compiled || !j->d->max_threads_per_sm)
+		return 0;
+	struct term all = term_get(&j->terms, "regfile.registers_per_sm", true, "registers limit nothing");
+	return all.there ? (uint32_t)(all.value / j->d->max_threads_per_sm) : 0;
+}
+
 int predict(struct predict_result *r, struct arena *a, const struct predict_request *q, const struct finding_list *f,
 	    const struct device_info *d, struct err *e)
 {
 	struct job j = {.r = r, .a = a, .q = q, .d = d, .e = e, .last = &r->notes};
 	*r = (struct predict_result){.hi = 0};
 	j.terms = (struct terms){.a = a, .f = f, .d = d, .list = &r->terms};
-	if (model_open(&j.model, &j.terms, q->entry, &r->classes))
+	int rc = native_open(&j.native, a, q, d->cc, compiler_registers(&j), e);
+	if (rc)
+		return rc;
+	if (model_open(&j.model, &j.terms, &j.native.cost, &r->classes))
 		return err_nomem(e);
 	const struct model *m = &j.model;
 	if (!m->warp_size.there || !m->sm_count.there || !m->clock_hz.there)
@@ -268,7 +286,7 @@ int predict(struct predict_result *r, struct arena *a, const struct predict_requ
 						     : "device.sm_count");
 	if (m->warp_size.value > PREDICT_LANES)
 		return err_set(e, -ENOTSUP, "warps of %.0f lanes are not followed", m->warp_size.value);
-	int rc = walk_open(&j.walk, a, q, (uint32_t)m->warp_size.value, (uint32_t)m->sm_count.value, e);
+	rc = walk_open(&j.walk, a, q, &j.native, (uint32_t)m->warp_size.value, (uint32_t)m->sm_count.value, e);
 	if (rc)
 		return rc;
 	r->blocks_of_sm = ceil((double)q->grid[0] * q->grid[1] * q->grid[2] / m->sm_count.value);

@@ -15,6 +15,10 @@
 #include "data/finding.h"
 #include "ptx/ptx.h"
 
+/* How far off the model itself may be, besides what findings and data leave open: so many times. The 95th percentile over the kernels of
+ * tests/silicon that are seen while tuning, on an H200; tests/silicon/silicon_predict.py says it. */
+#define PREDICT_FACTOR 1.96
+
 struct predict_arg {
 	bool buffer;
 	uint64_t bits;	/* of a number */
@@ -28,6 +32,8 @@ struct predict_request {
 	uint32_t shared_bytes;		/* dynamic shared memory */
 	const struct predict_arg *args; /* entry->param_count of them */
 	double turns;			/* of loops that data decide; 0: not told */
+	bool compiled; /* a compiler stands between the text and the device, as it does for every real one */
+	bool warm;     /* the launch before was the same: what fits the L2 is there, and the code */
 };
 
 enum predict_bound { BOUND_ISSUE, BOUND_LATENCY, BOUND_BANDWIDTH, BOUND_LAUNCH };
@@ -63,6 +69,8 @@ struct predict_result {
 	double seconds, lo,
 	    hi;	       /* hi INFINITY: data decide how long a loop runs, or nothing tells what a launch costs */
 	double launch; /* of the seconds, what the launch of an empty kernel takes */
+	double kernel, kernel_lo,
+	    kernel_hi; /* seconds without it: from the first block's begin to the last one's end */
 	double cycles, clock_hz;
 	enum predict_bound bound;
 	char bound_what[96]; /* the unit or level that is busy, or what is waited for */

@@ -24,6 +24,18 @@ struct walker;
 void lane_execute(struct walker *w, const struct ptx_inst *in, uint64_t mask);
 struct lanes lane_operand(struct walker *w, const struct ptx_operand *o, uint8_t type);
 
+/* ---- what a compiler makes of it: predict_native.c ---- */
+struct native {
+	struct ptx_func run;  /* the entry in the order in which it is executed */
+	struct ptx_func cost; /* the same instructions as the operations that they count as */
+	bool *operand;	      /* of each: it belongs to those that read its result, and takes no time */
+	uint32_t registers;   /* of a thread, alive at once */
+};
+/* registers: that the compiler keeps to, 0: the order is that of the text. 0, -ENOTSUP with a sentence: the entry holds something that is
+ * not executed; -ENOMEM. */
+int native_open(struct native *n, struct arena *a, const struct predict_request *q, int cc, uint32_t registers,
+		struct err *e);
+
 /* ---- one warp: predict_walk.c ---- */
 #define STEP_PIECES (2 * PREDICT_LANES)
 struct step { /* one warp instruction */
@@ -42,8 +54,9 @@ struct step { /* one warp instruction */
 
 struct walk { /* what all warps of a launch share */
 	const struct predict_request *q;
-	const struct ptx_func *entry;
-	uint64_t *symbol; /* addresses of the module's variables, in their spaces */
+	const struct ptx_func *entry; /* native.run */
+	const bool *operand;	      /* native.operand */
+	uint64_t *symbol;	      /* addresses of the module's variables, in their spaces */
 	uint64_t shared_static;
 	uint32_t warp_size, warps_per_block, sm_count;
 	enum predict_end end;
@@ -62,8 +75,8 @@ struct walker {
 	uint32_t block[3], warp; /* numbers */
 };
 
-int walk_open(struct walk *w, struct arena *a, const struct predict_request *q, uint32_t warp_size, uint32_t sm_count,
-	      struct err *e);
+int walk_open(struct walk *w, struct arena *a, const struct predict_request *q, const struct native *n,
+	      uint32_t warp_size, uint32_t sm_count, struct err *e);
 /* Room for registers is the caller's: entry->reg_count of each. */
 void walker_start(struct walker *w, struct walk *all, uint64_t block, uint32_t warp);
 /* False: all lanes have ended. */
@@ -73,9 +86,6 @@ bool walker_next(struct walker *w, struct step *s);
 enum loop_way { LOOP_NONE, LOOP_STAYS_ON, LOOP_STAYS_JUMP };
 /* Of each guarded branch or exit that leaves a loop one way and not the other: which way stays. 0 or -ENOMEM. */
 int loop_ways(const struct ptx_func *f, uint8_t *way, struct err *e);
-
-/* ---- registers alive at once: predict_live.c ---- */
-int live_registers(const struct ptx_func *f, uint32_t *most, struct err *e); /* 0 or -ENOMEM */
 
 /* ---- accesses: predict_pieces.c ---- */
 /* Distinct aligned pieces of so many bytes that the lanes touch. Returns how many; out holds STEP_PIECES. */
@@ -137,10 +147,12 @@ struct model {		       /* findings, ready for use */
 	struct term l1_size, l2_size;
 	uint32_t piece, fill; /* bytes of a request; that memory moves for one */
 	uint32_t banks, bank_width, bank_mode;
-	struct term conflict;
+	struct term conflict,
+	    pass; /* of one more pass over the banks: until its data are there; of the load/store unit */
 	uint32_t entries,
 	    entry_bytes; /* requests that an SM can have waiting, 0: any number; bytes of a line of them, 0: of whole loads */
 	uint32_t warp_loads; /* loads that a warp can have waiting, 0: any number */
+	bool atomics;	     /* the kernel has some */
 	struct term atomic_same, atomic_latency;
 	struct term blocks; /* seconds from one block of the launch to the next, at least */
 	struct term cold;   /* cycles until the first instruction is there */

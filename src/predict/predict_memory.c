@@ -7,6 +7,26 @@ static enum predict_end way(const struct pipe *p)
 	return p->q->end;
 }
 
+/* A launch that touches more than the L2 holds finds a share of it there that the same launch left, as if victims were drawn: what one brings in
+ * takes the place of any other. */
+double memory_kept(const struct pipe *p)
+{
+	const struct predict_request *q = p->q->walk->q;
+	const double size = p->m->has_l2 ? pipe_pick(p, &p->m->l2_size) : 0;
+	double bytes = 0, kept = 0;
+	for (uint32_t k = 0; k < q->entry->param_count; k++)
+		bytes += q->args[k].buffer ? (double)q->args[k].bytes : 0;
+	for (unsigned turn = 0; turn < 100 && q->warm && size > 0; turn++)
+		kept = exp(-(1 - kept) * bytes / size);
+	return kept;
+}
+
+/* Whether this is of that share. */
+static bool is_kept(const struct pipe *p, uint64_t n)
+{
+	return (double)(n * 0x9e3779b97f4a7c15u >> 40) < p->kept * 0x1p24;
+}
+
 /* Where a piece is found; brings it in where it is not. */
 static unsigned level_of(struct pipe *p, const struct step *s, uint64_t piece, bool load)
 {
@@ -21,7 +41,8 @@ static unsigned level_of(struct pipe *p, const struct step *s, uint64_t piece, b
 		return PREDICT_MEMORY;
 	/* What memory fills at once is there for the piece beside it; what other SMs bring takes room as well. */
 	double window = m->l2_size.there ? m->l2_size.value / m->fill / p->q->share : INFINITY;
-	return seen_touch(&p->l2_seen, piece * m->piece / m->fill, window, &p->failed) ? PREDICT_L2 : PREDICT_MEMORY;
+	const uint64_t n = piece * m->piece / m->fill;
+	return seen_touch(&p->l2_seen, n, window, &p->failed) || is_kept(p, n) ? PREDICT_L2 : PREDICT_MEMORY;
 }
 
 /* Where the data decide the address. */
@@ -134,6 +155,22 @@ static bool out_of_step(const struct pipe *p, const struct step *s)
 	return true;
 }
 
+/* What is on its way already comes when it does. */
+static double arrival(struct pipe *p, const struct step *s, uint64_t piece, unsigned level, double there)
+{
+	double *far = seen_there(&p->l2_seen, piece * p->m->piece / p->m->fill),
+	       *near = p->m->has_l1 && !s->skip_l1 ? seen_there(&p->l1_seen, piece) : NULL;
+	if (level == PREDICT_L2 && far)
+		there = fmax(there, *far);
+	if (level == PREDICT_L1 && near)
+		there = fmax(there, *near);
+	if (level == PREDICT_MEMORY && far)
+		*far = there;
+	if (level != PREDICT_L1 && near)
+		*near = there;
+	return there;
+}
+
 static double global_access(struct pipe *p, const struct step *s, double t0, double *alone)
 {
 	uint64_t piece[STEP_PIECES];
@@ -160,9 +197,12 @@ static double global_access(struct pipe *p, const struct step *s, double t0, dou
 	uint64_t line = UINT64_MAX;
 	for (uint32_t k = 0; k < n; k++) {
 		unsigned level = known ? level_of(p, s, piece[k], load && !atomic) : unknown;
+		if (!known && level == PREDICT_MEMORY && is_kept(p, p->asked++))
+			level = PREDICT_L2;
 		/* What is stored goes on to memory, now or later, once. */
 		if (!load && known && way(p) != END_FAST)
-			level = seen_touch(&p->stored, piece[k] * m->piece / m->fill, INFINITY, &p->failed)
+			level = seen_touch(&p->stored, piece[k] * m->piece / m->fill, INFINITY, &p->failed) ||
+					is_kept(p, piece[k] * m->piece / m->fill)
 				    ? PREDICT_L2
 				    : PREDICT_MEMORY;
 		/* The pieces leave one after the other. */
@@ -176,7 +216,9 @@ static double global_access(struct pipe *p, const struct step *s, double t0, dou
 			}
 			line = its;
 		}
-		const double there = bring(p, level, leaves, load, s->buffer);
+		double there = bring(p, level, leaves, load, s->buffer);
+		if (known && load && !atomic)
+			there = arrival(p, s, piece[k], level, there);
 		if (entry && level != PREDICT_L1)
 			*entry = fmax(*entry, there);
 		done = fmax(done, there);
@@ -208,7 +250,7 @@ static double shared_access(struct pipe *p, const struct step *s, double t0, dou
 	else if (m->banks && way(p) == END_SLOW)
 		more = lanes - 1;
 	double cost = more * pipe_pick(p, &m->conflict);
-	double cycles = over(lanes * fmax(4, s->bytes), pipe_pick(p, &m->shared_rate)) + cost;
+	double cycles = over(lanes * fmax(4, s->bytes), pipe_pick(p, &m->shared_rate)) + more * pipe_pick(p, &m->pass);
 	double t = pipe_take(&p->load, t0, cycles);
 	p->r->bytes[PREDICT_SHARED] += (double)s->bytes * __builtin_popcountll(s->mask);
 	p->r->requests[PREDICT_SHARED]++;

@@ -54,6 +54,25 @@ static void writes(struct warp *w, double t, double alone)
 		write_one(w, in, &in->operand[1], t, alone);
 }
 
+/* The warp's next instruction. What is a part of others comes before them: their operands are those that it waits for. */
+static bool next_step(struct warp *w)
+{
+	const struct walk *all = w->w.all;
+	bool more;
+	while ((more = walker_next(&w->w, &w->s)) && all->operand[w->s.number]) {
+		const double at = w->at, at_alone = w->alone, last = w->last, last_alone = w->last_alone;
+		double t, alone;
+		w->at = w->alone = 0;
+		operands_ready(w, &t, &alone);
+		writes(w, t, alone);
+		w->at = at;
+		w->alone = at_alone;
+		w->last = last;
+		w->last_alone = last_alone;
+	}
+	return more;
+}
+
 /* ---- blocks ---- */
 
 static void start_block(struct pipe *p, uint32_t n, double t)
@@ -62,14 +81,13 @@ static void start_block(struct pipe *p, uint32_t n, double t)
 	const struct pipe_request *q = p->q;
 	uint32_t each = q->walk->warps_per_block;
 	/* Blocks are handed out one after the other, to all SMs. */
-	t = fmax(t, pipe_pick(p, &p->m->cold) +
+	t = fmax(t, (q->walk->q->warm ? 0 : pipe_pick(p, &p->m->cold)) +
 			pipe_pick(p, &p->m->blocks) * pipe_pick(p, &p->m->clock_hz) * (double)(p->started * q->stride));
 	uint64_t block = q->first + p->started++ * q->stride;
 	*b = (struct place){.alive = each, .begin = t, .used = true};
 	for (uint32_t k = 0; k < each; k++) {
 		struct warp *w = &p->warp[n * each + k];
 		walker_start(&w->w, q->walk, block, k);
-		w->live = walker_next(&w->w, &w->s);
 		w->waits = false;
 		w->second = true; /* there is none before the first */
 		w->at = w->last = t;
@@ -77,6 +95,7 @@ static void start_block(struct pipe *p, uint32_t n, double t)
 		w->block = n;
 		for (uint32_t i = 0; i < q->walk->entry->reg_count; i++)
 			w->ready[i] = w->ready_alone[i] = 0;
+		w->live = next_step(w);
 		for (uint32_t i = 0; i < WARP_LOADS; i++)
 			w->load[i] = 0;
 		for (uint32_t i = 0; i < TIMING_KINDS; i++)
@@ -187,7 +206,7 @@ static void issue(struct pipe *p, struct warp *w, double ready, double alone)
 		w->at += fmax(0, pipe_pick(p, &p->m->turn_extra) - gap);
 		w->alone += fmax(0, pipe_pick(p, &p->m->turn_extra) - gap);
 	}
-	if (!walker_next(&w->w, &w->s)) {
+	if (!next_step(w)) {
 		end_warp(p, w);
 	} else if (barrier) {
 		w->waits = true;
@@ -304,9 +323,10 @@ int pipe_run(struct pipe_result *r, const struct pipe_request *q, struct err *e)
 	q->walk->end = q->end;
 	int rc = pipe_open(&p, e);
 	if (!rc) {
+		p.kept = memory_kept(&p);
 		memory_compare(&p);
 		for (uint32_t k = 0; k < q->resident && k < q->blocks; k++)
-			start_block(&p, k, pipe_pick(&p, &p.m->cold));
+			start_block(&p, k, 0);
 		while (!p.failed && r->steps < STEPS_MAX && advance(&p))
 			;
 		if (p.failed)

@@ -45,6 +45,8 @@ struct pipe {
 	double common[64]; /* of each buffer, share of what this SM touches first that another one has touched */
 	double lone[64];   /* share of what memory brings of it of which neither neighbour is read */
 	uint64_t started, ended;
+	double kept;	     /* share of what is touched that the launch before left in the L2 */
+	uint64_t asked;	     /* pieces of which data decide the address */
 	double *end;	     /* of each block */
 	double alone, clock; /* sum over blocks of what each takes alone; the latest end */
 	bool failed;
@@ -70,6 +72,7 @@ double memory_access(struct pipe *p, struct warp *w, double t, double *alone);
 double memory_free(const struct pipe *p, const struct warp *w);
 /* Its load is there at t. */
 void memory_sent(const struct pipe *p, struct warp *w, double t);
+double memory_kept(const struct pipe *p);
 /* Common and lone shares of the buffers. */
 void memory_compare(struct pipe *p);
 

@@ -14,7 +14,8 @@ static bool grow(struct seen *s)
 	struct seen more = {.cap = s->cap ? 2 * s->cap : 1024, .count = s->count, .brought = s->brought};
 	more.key = mem_zero(more.cap, sizeof *more.key);
 	more.when = mem_zero(more.cap, sizeof *more.when);
-	if (!more.key || !more.when) {
+	more.there = mem_zero(more.cap, sizeof *more.there);
+	if (!more.key || !more.when || !more.there) {
 		seen_free(&more);
 		return false;
 	}
@@ -24,6 +25,7 @@ static bool grow(struct seen *s)
 		uint64_t at = slot_of(&more, s->key[k] - 1);
 		more.key[at] = s->key[k];
 		more.when[at] = s->when[k];
+		more.there[at] = s->there[k];
 	}
 	seen_free(s);
 	*s = more;
@@ -45,6 +47,12 @@ bool seen_touch(struct seen *s, uint64_t piece, double window, bool *failed)
 	return false;
 }
 
+double *seen_there(struct seen *s, uint64_t piece)
+{
+	uint64_t at = s->cap ? slot_of(s, piece) : 0;
+	return s->cap && s->key[at] ? &s->there[at] : NULL;
+}
+
 bool seen_has(const struct seen *s, uint64_t piece)
 {
 	return s->cap && s->key[slot_of(s, piece)];
@@ -54,5 +62,6 @@ void seen_free(struct seen *s)
 {
 	mem_free(s->key);
 	mem_free(s->when);
-	s->key = s->when = NULL;
+	mem_free(s->there);
+	*s = (struct seen){.key = NULL};
 }

@@ -166,13 +166,6 @@ static void stand_in(const struct terms *t, const char *type, char *stem, size_t
 	snprintf(stem, n, "add.%s", type);
 }
 
-/* Disappears in what real compilers make of it. */
-static bool may_vanish(const struct ptx_inst *in)
-{
-	return in->op == PTX_OP_CVTA || (in->op == PTX_OP_LD && in->space == PTX_PARAM) ||
-	       (in->op == PTX_OP_MOV && in->operand_count == 2 && in->operand[1].kind != PTX_OPND_SREG);
-}
-
 /* "fma.f32" of the findings, or what stands in for it. */
 static void stem_of(const struct terms *t, const struct ptx_inst *in, char *stem, size_t n, bool *stands_in)
 {
@@ -337,8 +330,8 @@ static void time_arithmetic(struct model *m, struct terms *t, const struct ptx_i
 											: KIND_OTHER;
 	/* A 64-bit integer may be two of 32 bits. */
 	bool two = in->type == PTX_U64 || in->type == PTX_S64 || in->type == PTX_B64;
-	scale(&out->issue, may_vanish(in) ? 0 : 1, 1, two ? 2 : 1);
-	scale(&out->latency, may_vanish(in) ? 0 : 1, 1, two ? 2 : 1);
+	scale(&out->issue, 1, 1, two ? 2 : 1);
+	scale(&out->latency, 1, 1, two ? 2 : 1);
 	if (stands_in)
 		snprintf(name, sizeof name, "%s.%s",
 			 in->op == PTX_OP_LD ? "ld.param" : ptx_op_name((enum ptx_op)in->op),
@@ -484,7 +477,8 @@ int model_open(struct model *m, struct terms *t, const struct ptx_func *entry, s
 		terms_shared(m, t);
 	if (uses(entry, PTX_CONST, false))
 		m->constant_latency = term_get(t, "cache.constant.l1.latency", false, "constants are there at once");
-	if (uses(entry, PTX_GLOBAL, true)) {
+	m->atomics = uses(entry, PTX_GLOBAL, true);
+	if (m->atomics) {
 		m->atomic_latency = term_get(t, "atomic.add.latency", false, "an atomic takes as long as a load");
 		m->atomic_same =
 		    term_get(t, "atomic.add.same_address", false, "atomics on one address do not wait for each other");

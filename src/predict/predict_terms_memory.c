@@ -121,6 +121,12 @@ void terms_shared(struct model *m, struct terms *t)
 		m->banks = (uint32_t)banks.value;
 		m->bank_width = (uint32_t)width.value;
 		const struct term mode = term_try(t, "shared.bank_mode", false);
+		/* The next access may follow a pass as closely as it follows any, or when that has come. */
+		const double close = m->shared_rate.there && m->warp_size.there
+					 ? fmin(4 * m->warp_size.value / m->shared_rate.value, m->conflict.value)
+					 : m->conflict.value;
+		m->pass = (struct term){true, (close + m->conflict.value) / 2, fmin(close, m->conflict.fast),
+					m->conflict.slow};
 		m->bank_mode = mode.there && mode.value >= 1 ? (uint32_t)mode.value : m->bank_width;
 	}
 }

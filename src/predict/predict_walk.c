@@ -31,18 +31,19 @@ static int place_symbols(struct walk *w, struct arena *a, const struct ptx_modul
 	return 0;
 }
 
-int walk_open(struct walk *w, struct arena *a, const struct predict_request *q, uint32_t warp_size, uint32_t sm_count,
-	      struct err *e)
+int walk_open(struct walk *w, struct arena *a, const struct predict_request *q, const struct native *n,
+	      uint32_t warp_size, uint32_t sm_count, struct err *e)
 {
 	uint64_t threads = (uint64_t)q->block[0] * q->block[1] * q->block[2];
-	*w = (struct walk){.q = q, .entry = q->entry, .warp_size = warp_size, .sm_count = sm_count};
+	*w = (struct walk){
+	    .q = q, .entry = &n->run, .operand = n->operand, .warp_size = warp_size, .sm_count = sm_count};
 	w->warps_per_block = (uint32_t)((threads + warp_size - 1) / warp_size);
-	w->decided = ARENA_ARRAY(a, q->entry->inst_count + 1, uint8_t);
-	w->way = ARENA_ARRAY(a, q->entry->inst_count + 1, uint8_t);
-	if (!w->decided || !w->way || loop_ways(q->entry, w->way, e))
+	w->decided = ARENA_ARRAY(a, w->entry->inst_count + 1, uint8_t);
+	w->way = ARENA_ARRAY(a, w->entry->inst_count + 1, uint8_t);
+	if (!w->decided || !w->way || loop_ways(w->entry, w->way, e))
 		return err_nomem(e);
-	for (uint32_t k = 0; k < q->entry->inst_count; k++) {
-		const struct ptx_inst *in = &q->entry->insts[k];
+	for (uint32_t k = 0; k < w->entry->inst_count; k++) {
+		const struct ptx_inst *in = &w->entry->insts[k];
 		if (in->op == PTX_OP_CALL || in->op == PTX_OP_BRX)
 			return err_set(e, -ENOTSUP, "line %u: %s is not followed", in->line,
 				       in->op == PTX_OP_CALL ? "a call" : "an indexed branch");

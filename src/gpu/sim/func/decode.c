@@ -472,6 +472,7 @@ int func_decode(struct func_program **out, struct arena *a, const char *name, co
 				    .e = e,
 				    .name = name,
 				    .m = m,
+				    .entry = &m->funcs[index],
 				    .target = t,
 				    .carry = FUNC_NONE,
 				    .copies = FUNC_NONE,

@@ -83,6 +83,7 @@ struct decoder {
 	uint64_t *address;	     /* of each module variable in its space */
 	uint64_t local_bytes;
 	const struct ptx_inst *at; /* being decoded: the line of errors */
+	const struct ptx_func *entry;
 };
 /* A record being built. */
 struct decode_record {

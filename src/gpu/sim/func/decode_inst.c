@@ -30,6 +30,12 @@ int decode_begin(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 	return 0;
 }
 
+static uint32_t number_of(const struct decoder *d)
+{
+	size_t bytes = (uintptr_t)d->at - (uintptr_t)d->entry->insts;
+	return bytes < d->entry->inst_count * sizeof *d->at ? (uint32_t)(bytes / sizeof *d->at) : FUNC_NO_NUMBER;
+}
+
 int decode_emit(struct decoder *d, const struct decode_record *r)
 {
 	if (d->n == d->cap) {
@@ -48,6 +54,7 @@ int decode_emit(struct decoder *d, const struct decode_record *r)
 	}
 	d->inst[d->n] = r->i;
 	d->info[d->n] = r->info;
+	d->info[d->n].number = number_of(d);
 	d->n++;
 	return 0;
 }

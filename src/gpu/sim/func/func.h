@@ -92,8 +92,9 @@ _Static_assert(sizeof(struct func_inst) == 32, "records are 32 bytes");
 /* The cold side of a record: what time/ needs once, when it builds its own tables, and messages.
  * A slot is a scoreboard name: row r (first row of a 64-bit register) is slot r; predicate p is slot program->rows + p.
  * Literal rows are not listed. The guard is listed among the reads. */
-#define FUNC_READS  8
-#define FUNC_WRITES 4
+#define FUNC_NO_NUMBER UINT32_MAX
+#define FUNC_READS     8
+#define FUNC_WRITES    4
 struct func_info {
 	uint16_t ptx_op;     /* enum ptx_op */
 	uint8_t type, type2; /* enum ptx_type of the instruction; for setp/set/slct type2 as ptx_inst has it */
@@ -102,6 +103,7 @@ struct func_info {
 	uint16_t read[FUNC_READS], write[FUNC_WRITES];
 	uint32_t mods;	 /* PTX_APPROX ... */
 	uint32_t line;	 /* of the text */
+	uint32_t number; /* of the instruction in the entry that it was made of, FUNC_NO_NUMBER: of none there */
 	uint32_t source; /* of what .loc names, 0: none */
 	bool fused;	 /* compile.h: part of a later record of its stretch, and no native instruction */
 };

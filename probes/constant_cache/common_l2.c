@@ -1,7 +1,6 @@
 /* Constant misses may go through the GPU's common L2: then that level is no constant cache. */
 #include "common_l2.h"
 #include "base/arena.h"
-#include "data/native_record.h"
 #include "stat/stat.h"
 #include <math.h>
 
@@ -21,10 +20,8 @@
 int common_l2_setup(const struct study *s, double x, const double *p, struct job *j)
 {
 	const struct chase_kernel k = {.template_path = "probes/global_cache/global_chase.ptx",
-				       .load = study_device(s)->cc < 20 ? "ld.volatile.global.u64" : "ld.global.cg.u64",
-				       .space = BUFFER_GLOBAL,
-				       .in_shared = true,
-				       .load_class = NATIVE_LOAD_GLOBAL};
+				       .load = chase_load_of(s, WAY_PAST_L1),
+				       .in_shared = true};
 	return chase_setup(s, x, p, j, &k);
 }
 

@@ -1,6 +1,5 @@
 /* Constant memory: every cache level on its path. Wong 2010, IV-J, with the single accesses of Mei 2014, 3.2. */
 #include "common_l2.h"
-#include "data/native_record.h"
 #include "probe/chase.h"
 #include "stat/stat.h"
 #include <limits.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 
 enum { CONSTANT_CHASE, CONSTANT_LAP, CONSTANT_PAST };
+#define LEVELS	      3	 /* that keys are for */
 #define ZOOM_STRIDE   16 /* bytes, as in the paper's Fig. 18 */
 #define LATE	      3	 /* ticks, and a share, by which accesses of one class may differ */
 #define LATE_SHARE    0.02
@@ -23,23 +23,15 @@ enum { CONSTANT_CHASE, CONSTANT_LAP, CONSTANT_PAST };
 static int setup_chase(const struct study *s, double x, const double *p, struct job *j)
 {
 	const struct chase_kernel k = {.template_path = "probes/constant_cache/constant_chase.ptx",
-				       .load = "ld.const.u32",
-				       .space = BUFFER_CONSTANT,
-				       .symbol = "ring",
-				       .space_bytes = study_device(s)->constant_bytes,
-				       .in_shared = true,
-				       .load_class = NATIVE_LOAD_CONST};
+				       .load = chase_load_of(s, WAY_CONSTANT),
+				       .in_shared = true};
 	return chase_setup(s, x, p, j, &k);
 }
 
 static int setup_lap(const struct study *s, double x, const double *p, struct job *j)
 {
 	const struct chase_kernel k = {.template_path = "probes/constant_cache/constant_lap.ptx",
-				       .load = "ld.const.u32",
-				       .space = BUFFER_CONSTANT,
-				       .symbol = "ring",
-				       .space_bytes = study_device(s)->constant_bytes,
-				       .load_class = NATIVE_LOAD_CONST};
+				       .load = chase_load_of(s, WAY_CONSTANT)};
 	return lap_setup(s, x, p, j, &k);
 }
 
@@ -301,20 +293,6 @@ static enum chase_state which_is_common(struct chase_path *c, const struct chase
 	return CHASE_DONE;
 }
 
-static const char *key_of(char *out, size_t n, unsigned level, const char *what)
-{
-	snprintf(out, n, "cache.constant.l%u.%s", level + 1, what);
-	return out;
-}
-
-static void all_inconclusive(struct study *s, const char *why)
-{
-	static const char *const keys[] = {"cache.constant.levels", "cache.constant.l1.size",
-					   "memory.constant.latency"};
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		study_verdict(s, keys[i], VERDICT_INCONCLUSIVE, "chase", "%s", why);
-}
-
 /* Whether what is slowest may be the level before it, delayed now and then, as by refreshes of the memory: nobody saw that one overflow, no footprint is
  * mostly slow, and of what goes there as much is slow in small footprints as in large ones, of which a cache would hold less and less. */
 static bool may_be_delayed(const struct chase_path *c, unsigned caches)
@@ -341,198 +319,234 @@ static void conclude_first_fetch(const struct chase_path *c, const char *prefix)
 {
 	static const char *const what[] = {"line", "sector"};
 	const double unit = (double)c->cold_unit;
-	char key[96];
 
 	for (size_t i = 0; c->cold_slower && unit > 0 && i < sizeof(what) / sizeof(what[0]); i++) {
-		snprintf(key, sizeof(key), "%s.%s", prefix, what[i]);
 		study_likely_number(
-		    c->study, key, unit, unit, unit, "", "distance of first touches that are slow", "chase",
+		    c->study, KEY("%s.%s", prefix, what[i]), unit, unit, unit, "",
+		    "distance of first touches that are slow", "chase",
 		    "each first touch of %.0f bytes is slow, and none of the rest; no line was seen to be "
 		    "replaced",
 		    unit);
 	}
 }
 
+static const char touches_differ[] = "some first touches took longer than misses in a warm footprint, and some did not";
+
+/* What was found. The last level holds the whole constant space if first touches are slower than all levels. */
+struct constants {
+	struct chase_path c;
+	struct chase_placed served[CHASE_LEVELS];
+	struct which_common is;
+	unsigned caches; /* groups of classes before the last one, which is memory but for such first touches */
+	unsigned rows;	 /* the level from which on they may be open rows of the memory; UINT_MAX: none */
+	bool are_rows;	 /* for sure */
+	bool blocks;	 /* there may be a cache smaller than any footprint */
+};
+
+/* Levels, their shapes and latencies. UNDECIDED: why has been said. */
+static enum chase_state find_levels(struct constants *m)
+{
+	struct chase_path *c = &m->c;
+	struct study *s = c->study;
+	const enum chase_state state = chase_survey(c);
+
+	if (state == CHASE_UNDECIDED)
+		chase_say_nothing(s, "constant", c->why);
+	if (state != CHASE_DONE)
+		return state;
+	for (unsigned k = 0; k + 1 < c->level_count; k++)
+		chase_geometry(c, k);
+	if (study_pending(s))
+		return CHASE_PENDING;
+	chase_merge(c);
+	m->caches = c->level_count - 1;
+	m->rows = chase_rows_level(c, &m->are_rows);
+	m->are_rows = m->are_rows && one_row_each(c, m->rows);
+	if (c->cold_unsure && !c->doubtful)
+		c->doubtful = m->caches;
+	if (may_be_delayed(c, m->caches)) {
+		static const char why[] = "what is slowest may be what is before it, delayed now and then";
+		if (m->caches < 2) {
+			chase_say_nothing(s, "constant", why);
+			return CHASE_UNDECIDED;
+		}
+		if (!c->doubtful || c->doubtful >= m->caches)
+			c->doubtful = m->caches - 1;
+		if (!c->doubt[0])
+			snprintf(c->doubt, sizeof(c->doubt), "%s", why);
+	}
+	if (c->cold_slower && chase_top_again(c) == CHASE_PENDING)
+		return CHASE_PENDING;
+	if (c->cold_slower)
+		c->level[m->caches].endless = true;
+	chase_spread_ask(c, m->caches);
+	if (m->caches)
+		chase_zoom_ask(c, 0, ZOOM_STRIDE, false);
+	for (unsigned k = 0; k < c->level_count; k++)
+		chase_latency_over(c, k, k || m->caches == 0 ? CHASE_PLACEMENTS : 16, &m->served[k]);
+	if (study_pending(s))
+		return CHASE_PENDING;
+	if (m->are_rows)
+		rows_are_memory(c, &m->caches, &m->rows, m->served);
+	return CHASE_DONE;
+}
+
+/* Which of them are caches of constants. */
+static enum chase_state tell_common(struct constants *m)
+{
+	struct chase_path *c = &m->c;
+	struct which_common *is = &m->is;
+
+	if (which_is_common(c, m->served, m->caches, c->cold_slower, is) == CHASE_PENDING)
+		return CHASE_PENDING;
+	/* Where what may be open rows are some, the level before them is the last that hits. It may be the common L2 as well where first touches were
+	 * slower than all: behind that L2 is memory, and what delays others' misses, or first touches alone, makes it look like a cache. */
+	const unsigned hits = m->rows < m->caches ? m->rows : m->caches;
+	if (hits < is->levels && is->common != L2_THIS && (is->unsure == UINT_MAX || is->unsure >= m->rows)) {
+		struct which_common before;
+		if (which_is_common(c, m->served, hits, false, &before) == CHASE_PENDING)
+			return CHASE_PENDING;
+		if (before.levels < hits || before.unsure != UINT_MAX)
+			*is = before;
+	}
+	if (m->rows < is->levels)
+		is->levels = m->rows;
+	else
+		m->rows = UINT_MAX;
+	/* What is faster inside of blocks than at their first word may be a cache that is smaller than any footprint. */
+	m->blocks = !is->levels && c->fill_unit > 0 && !m->are_rows;
+	if (!m->blocks || m->rows != UINT_MAX || !c->cold_slower || is->common != L2_THIS)
+		return CHASE_DONE;
+	return faster_in_blocks(c, &m->blocks) == CHASE_PENDING ? CHASE_PENDING : CHASE_DONE;
+}
+
+static void conclude_each(struct constants *m)
+{
+	struct chase_path *c = &m->c;
+
+	for (unsigned k = 0; k < m->is.levels && !(c->doubtful && k >= c->doubtful); k++) {
+		const struct key_text latency = key_text("cache.constant.l%u.latency", k + 1),
+				      level = key_text("cache.constant.l%u", k + 1);
+		if (k >= m->is.unsure) {
+			study_verdict(
+			    c->study, latency.of, VERDICT_INCONCLUSIVE, "chase",
+			    "whether this level is a constant cache or the GPU's common L2 could not be told");
+			continue;
+		}
+		if (k == m->caches)
+			chase_leave_endless(c, k, "the whole constant space fits");
+		chase_conclude_geometry(c, k, level.of);
+		if (k == m->caches)
+			conclude_first_fetch(c, level.of);
+		chase_conclude_latency(c->study, latency.of, &m->served[k]);
+	}
+}
+
+static void conclude_levels(const struct constants *m)
+{
+	static const char key[] = "cache.constant.levels";
+	const struct chase_path *c = &m->c;
+	struct study *s = c->study;
+	const unsigned levels = m->is.levels, unsure = m->is.unsure,
+		       sure = chase_sure(c, levels < unsure ? levels : unsure);
+	/* Of levels behind the last that is seen the number of levels says enough. */
+	const bool whole = c->cold_slower && levels > m->caches, hidden = whole && m->is.common != L2_UNKNOWN;
+
+	if (m->rows != UINT_MAX)
+		study_at_least(s, key, sure, by_classes, "chase", "level %u: %s", m->rows + 1, chase_rows_why);
+	else if (c->doubtful || m->blocks)
+		study_at_least(s, key, sure, by_classes, "chase", "%s",
+			       c->cold_unsure ? touches_differ
+			       : c->doubt[0]  ? c->doubt
+			       : c->doubtful
+				   ? "two classes of latency may be one level: noise hides how much each of them holds"
+				   : "a walk by words is faster inside of blocks, but no footprint hits");
+	else if (unsure != UINT_MAX)
+		study_at_least(s, key, unsure, by_classes, "chase",
+			       unsure
+				   ? "whether the slowest of %u classes that hit is a constant cache or the GPU's "
+				     "common L2 could not be told"
+				   : "whether what hits is a constant cache or the GPU's common L2 could not be told",
+			       levels > unsure ? levels : unsure + 1);
+	else if (!levels)
+		study_verdict(
+		    s, key, VERDICT_ABSENT, "chase",
+		    m->are_rows ? "what is fetched at once is as long as a row of the memory, and one of them "
+				  "is kept in each bank"
+				: "a load takes %.1f cycles at every footprint up to %llu bytes%s%s",
+		    m->served[0].mean, (unsigned long long)c->limit, c->cold_slower ? "" : " and at the first touch",
+		    m->is.common == L2_THIS ? ": that of the GPU's common L2" : "");
+	else if (whole)
+		study_bound(s, key, levels, INFINITY, by_classes, "chase",
+			    "level %u holds %s, so what lies behind it is never seen", levels,
+			    c->top_misses ? "what the survey timed" : "the whole constant space");
+	else
+		study_measured_number(s, key, levels, levels, levels, "", by_classes, "chase",
+				      "%u classes of latency, the slowest is %s", c->level_count + c->cold_slower,
+				      m->are_rows		? "memory, of which some rows are open"
+				      : m->is.common == L2_THIS ? "beyond the GPU's common L2 or that"
+								: "memory");
+	if (m->rows == UINT_MAX && !hidden && unsure == UINT_MAX && !c->doubtful && !m->blocks)
+		chase_say_absent(s, "constant", levels, LEVELS);
+}
+
+static void conclude_memory(struct constants *m)
+{
+	static const char key[] = "memory.constant.latency",
+			  first_only[] = "only first touches went to memory, because the last level holds the whole "
+					 "constant space";
+	const struct chase_path *c = &m->c;
+	struct chase_placed *served = &m->served[c->level_count - 1], last = *served;
+	const bool known = last.state == CHASE_DONE && chase_take_off(c->study, &last), more = c->cold_slower;
+	const char *why = NULL;
+
+	if (m->is.common == L2_THIS && (more || m->is.levels < m->caches))
+		why = "misses of the constant caches are served by the GPU's common L2";
+	else if (m->is.unsure != UINT_MAX && (!more || m->is.unsure < m->caches))
+		why = "misses of the constant caches may be served by the GPU's common L2";
+	else if (c->cold_unsure)
+		why = touches_differ;
+	else if (more && known)
+		return study_bound(c->study, key, last.mean, INFINITY, "slower than the last level", "chase",
+				   first_only);
+	else if (more)
+		why = first_only;
+	else if (m->is.common == L2_THIS || (m->is.common == L2_UNKNOWN && c->doubtful))
+		return study_verdict(c->study, key, VERDICT_INCONCLUSIVE, "chase",
+				     "the slowest loads take %.0f cycles, as %s", last.mean,
+				     m->is.common == L2_THIS ? "long as a hit in the GPU's common L2"
+							     : "a hit in the GPU's common L2 may: which classes are "
+							       "one level is not known");
+	else if (m->blocks)
+		why = "what answers may be a cache: a walk by words is faster inside of blocks";
+	else if (c->level_count > 1 && c->level[c->level_count - 2].clarity == BLURRED)
+		why = "while the clock is faster, loads of the class before it take as long as those that are slowest";
+	if (why)
+		study_verdict(c->study, key, VERDICT_INCONCLUSIVE, "chase", "%s", why);
+	else
+		chase_conclude_latency(c->study, key, served);
+}
+
 static void study_constant(struct study *s)
 {
 	const struct device_info *d = study_device(s);
-	struct chase_path c = {.study = s,
-			       .chase = CONSTANT_CHASE,
-			       .lap = CONSTANT_LAP,
-			       .limit = d->constant_bytes,
-			       .word = 4,
-			       .room = chase_room(d, true)};
-	char key[64];
+	struct constants m = {.c = {.study = s,
+				    .chase = CONSTANT_CHASE,
+				    .lap = CONSTANT_LAP,
+				    .limit = d->constant_bytes,
+				    .word = 4,
+				    .room = chase_room(d, true)}};
 
-	if (d->constant_bytes < 1024 || c.room < 64) {
+	if (d->constant_bytes < 1024 || m.c.room < 64) {
 		study_verdict(s, "cache.constant.levels", VERDICT_UNSUPPORTED, "",
 			      "this device has no constant space to speak of");
 		return;
 	}
-	enum chase_state state = chase_survey(&c);
-	if (state == CHASE_PENDING)
+	if (find_levels(&m) != CHASE_DONE || tell_common(&m) != CHASE_DONE)
 		return;
-	if (state == CHASE_UNDECIDED) {
-		all_inconclusive(s, c.why);
-		return;
-	}
-	/* The last group of classes is memory, unless first touches were slower still. */
-	unsigned caches = c.level_count - 1;
-	for (unsigned k = 0; k < caches; k++)
-		chase_geometry(&c, k);
-	if (study_pending(s))
-		return;
-	chase_merge(&c);
-	caches = c.level_count - 1;
-	bool are_rows;
-	unsigned rows = chase_rows_level(&c, &are_rows);
-	are_rows = are_rows && one_row_each(&c, rows);
-	bool more = c.cold_slower;
-	if (c.cold_unsure && !c.doubtful)
-		c.doubtful = caches;
-	if (may_be_delayed(&c, caches)) {
-		static const char why[] = "what is slowest may be what is before it, delayed now and then";
-		if (caches < 2)
-			return all_inconclusive(s, why);
-		if (!c.doubtful || c.doubtful >= caches)
-			c.doubtful = caches - 1;
-		if (!c.doubt[0])
-			snprintf(c.doubt, sizeof(c.doubt), "%s", why);
-	}
-	if (more && chase_top_again(&c) == CHASE_PENDING)
-		return;
-	const char *held = c.top_misses ? "what the survey timed" : "the whole constant space";
-	if (more)
-		c.level[caches].endless = true;
-
-	chase_spread_ask(&c, caches);
-	if (caches)
-		chase_zoom_ask(&c, 0, ZOOM_STRIDE, false);
-	struct chase_placed served[CHASE_LEVELS] = {0};
-	for (unsigned k = 0; k < c.level_count; k++)
-		chase_latency_over(&c, k, k || caches == 0 ? CHASE_PLACEMENTS : 16, &served[k]);
-	if (study_pending(s))
-		return;
-	if (are_rows)
-		rows_are_memory(&c, &caches, &rows, served);
-
-	struct which_common is;
-	if (which_is_common(&c, served, caches, more, &is) == CHASE_PENDING)
-		return;
-	/* Where what may be open rows are some, the level before them is the last that hits. It may be the common L2 as well where first touches were
-	 * slower than all: behind that L2 is memory, and what delays others' misses, or first touches alone, makes it look like a cache. */
-	const unsigned hits = rows < caches ? rows : caches;
-	if (hits < is.levels && is.common != L2_THIS && (is.unsure == UINT_MAX || is.unsure >= rows)) {
-		struct which_common before;
-		if (which_is_common(&c, served, hits, false, &before) == CHASE_PENDING)
-			return;
-		if (before.levels < hits || before.unsure != UINT_MAX)
-			is = before;
-	}
-	unsigned levels = is.levels;
-	const unsigned unsure = is.unsure;
-	const enum common_l2 common = is.common;
-	struct chase_placed last = served[c.level_count - 1];
-	const bool known = last.state == CHASE_DONE && chase_take_off(s, &last);
-	if (rows < levels)
-		levels = rows;
-	else
-		rows = UINT_MAX;
-	/* What is faster inside of blocks than at their first word may be a cache that is smaller than any footprint. */
-	bool blocks = !levels && c.fill_unit > 0 && !are_rows;
-	if (blocks && rows == UINT_MAX && more && common == L2_THIS && faster_in_blocks(&c, &blocks) == CHASE_PENDING)
-		return;
-	for (unsigned k = 0; k < levels && !(c.doubtful && k >= c.doubtful); k++) {
-		if (k >= unsure) {
-			study_verdict(
-			    s, key_of(key, sizeof(key), k, "latency"), VERDICT_INCONCLUSIVE, "chase",
-			    "whether this level is a constant cache or the GPU's common L2 could not be told");
-			continue;
-		}
-		if (k == caches)
-			chase_leave_endless(&c, k, "the whole constant space fits");
-		snprintf(key, sizeof(key), "cache.constant.l%u", k + 1);
-		chase_conclude_geometry(&c, k, key);
-		if (k == caches)
-			conclude_first_fetch(&c, key);
-		chase_conclude_latency(s, key_of(key, sizeof(key), k, "latency"), &served[k]);
-	}
-	const unsigned sure = chase_sure(&c, levels < unsure ? levels : unsure);
-	if (rows != UINT_MAX) {
-		study_at_least(s, "cache.constant.levels", sure, by_classes, "chase", "level %u: %s", rows + 1,
-			       chase_rows_why);
-	} else if (c.doubtful || blocks) {
-		study_at_least(
-		    s, "cache.constant.levels", sure, by_classes, "chase", "%s",
-		    c.cold_unsure ? "some first touches took longer than misses in a warm footprint, and some did not"
-		    : c.doubt[0]  ? c.doubt
-		    : c.doubtful  ? "two classes of latency may be one level: noise hides how much each of them holds"
-				  : "a walk by words is faster inside of blocks, but no footprint hits");
-	} else if (!unsure)
-		study_verdict(s, "cache.constant.levels", VERDICT_INCONCLUSIVE, "chase",
-			      "whether what hits is a constant cache or the GPU's common L2 could not be told");
-	else if (unsure != UINT_MAX)
-		study_bound(s, "cache.constant.levels", unsure, INFINITY, by_classes, "chase",
-			    "whether the slowest of %u classes that hit is a constant cache or the GPU's common L2 "
-			    "could not be told",
-			    levels > unsure ? levels : unsure + 1);
-	else if (!levels)
-		study_verdict(s, "cache.constant.levels", VERDICT_ABSENT, "chase",
-			      are_rows ? "what is fetched at once is as long as a row of the memory, and one of them "
-					 "is kept in each bank"
-				       : "a load takes %.1f cycles at every footprint up to %llu bytes%s%s",
-			      served[0].mean, (unsigned long long)c.limit, more ? "" : " and at the first touch",
-			      common == L2_THIS ? ": that of the GPU's common L2" : "");
-	else if (more && levels > caches)
-		study_bound(s, "cache.constant.levels", levels, INFINITY, by_classes, "chase",
-			    "level %u holds %s, so what lies behind it is never seen", levels, held);
-	else
-		study_measured_number(s, "cache.constant.levels", levels, levels, levels, "", by_classes, "chase",
-				      "%u classes of latency, the slowest is %s", c.level_count + more,
-				      are_rows		  ? "memory, of which some rows are open"
-				      : common == L2_THIS ? "beyond the GPU's common L2 or that"
-							  : "memory");
-	for (unsigned k = levels; k < 3 && rows == UINT_MAX; k++) {
-		/* Of levels behind the last that is seen the number of levels says enough. */
-		const bool hidden = more && levels > caches && common != L2_UNKNOWN;
-		if (!hidden && unsure == UINT_MAX && !c.doubtful && !blocks)
-			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_ABSENT, "chase",
-				      "no class of latency is left for it between level %u and memory", k);
-	}
-
-	if (common == L2_THIS && (more || levels < caches + more))
-		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
-			      "misses of the constant caches are served by the GPU's common L2");
-	else if (unsure != UINT_MAX && (!more || unsure < caches))
-		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
-			      "misses of the constant caches may be served by the GPU's common L2");
-	else if (c.cold_unsure)
-		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
-			      "some first touches took longer than misses in a warm footprint, and some did not");
-	else if (more && known)
-		study_bound(s, "memory.constant.latency", last.mean, INFINITY, "slower than the last level", "chase",
-			    "only first touches went to memory, because the last level holds the whole constant space");
-	else if (more)
-		study_verdict(
-		    s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
-		    "only first touches went to memory, because the last level holds the whole constant space");
-	else if (common == L2_THIS)
-		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
-			      "the slowest loads take %.0f cycles, as long as a hit in the GPU's common L2", last.mean);
-	else if (common == L2_UNKNOWN && c.doubtful)
-		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
-			      "the slowest loads take %.0f cycles, as a hit in the GPU's common L2 may: which "
-			      "classes are one level is not known",
-			      last.mean);
-	else if (blocks)
-		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
-			      "what answers may be a cache: a walk by words is faster inside of blocks");
-	else if (c.level_count > 1 && c.level[c.level_count - 2].blurred)
-		study_verdict(
-		    s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
-		    "while the clock is faster, loads of the class before it take as long as those that are slowest");
-	else
-		chase_conclude_latency(s, "memory.constant.latency", &served[c.level_count - 1]);
+	conclude_each(&m);
+	conclude_levels(&m);
+	conclude_memory(&m);
 }
 
 static int draw_constant(const struct study *s, struct figure_list *out)
@@ -541,14 +555,8 @@ static int draw_constant(const struct study *s, struct figure_list *out)
 	int rc = chase_draw(s, study_series(s, CONSTANT_CHASE), "cache.constant.l1.latency", 0, "constant-latency",
 			    "Constant memory: latency against footprint", out, &f);
 
-	for (unsigned k = 0; f && k < 3; k++) {
-		char key[64], text[16];
-		double size;
-		if (!study_number(s, key_of(key, sizeof(key), k, "size"), &size))
-			continue;
-		snprintf(text, sizeof(text), "L%u", k + 1);
-		figure_note(f, true, size, text);
-	}
+	if (f)
+		chase_note_sizes(s, f, "constant", LEVELS);
 	if (rc == 0)
 		rc = chase_spread_draw(s, study_series(s, CONSTANT_CHASE), "cache.constant", "constant-placements",
 				       "Constant memory: latency against footprint, over SMs", out);

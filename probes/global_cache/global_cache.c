@@ -1,5 +1,4 @@
 /* Global memory: L1 and L2 data caches and memory behind them. Wong 2010, IV-G and Mei 2014, 3.2 and 4.2. */
-#include "data/native_record.h"
 #include "large_sides.h"
 #include "probe/trace.h"
 #include <limits.h>
@@ -11,23 +10,13 @@ enum { GLOBAL_CHASE, GLOBAL_LAP, GLOBAL_SWEEP, GLOBAL_STRIDES };
 /* Kinds of load: through the L1 or past it. Records go to shared memory, but for PAST_L1 and NEAR_BARE, whose launches have none. */
 enum { NEAR, PAST_L1, PAST_L1_QUIET, NEAR_BARE };
 
-#define L1_LIMIT   (1u << 20)
-#define L2_LIMIT   (16u << 20)
 #define BRACKET	   0.1	 /* of a size: one that is known no better is not measured */
 #define SAME_LEAST 1	 /* cycles, ... */
 #define SAME_PART  0.005 /* ... and of a latency, by which means over many lines differ that are of one cache */
 
-static bool past_l1(unsigned kind)
+static struct chase_load load_of(const struct study *s, unsigned kind)
 {
-	return kind == PAST_L1 || kind == PAST_L1_QUIET;
-}
-
-static const char *load_of(const struct study *s, unsigned kind)
-{
-	/* Before there were cache operators, volatile loads were those that no L1 answers. */
-	if (study_device(s)->cc < 20)
-		return past_l1(kind) ? "ld.volatile.global.u64" : "ld.global.u64";
-	return past_l1(kind) ? "ld.global.cg.u64" : "ld.global.ca.u64";
+	return chase_load_of(s, kind == PAST_L1 || kind == PAST_L1_QUIET ? WAY_PAST_L1 : WAY_NEAR);
 }
 
 static bool records_in_shared(unsigned kind)
@@ -42,33 +31,27 @@ static int setup_chase(const struct study *s, double x, const double *p, struct 
 	 * more L1 than one that uses none: on an H200, 240 KB against 217. And records in global memory would pass the L1. */
 	const struct chase_kernel k = {.template_path = "probes/global_cache/global_chase.ptx",
 				       .load = load_of(s, kind),
-				       .space = BUFFER_GLOBAL,
-				       .in_shared = records_in_shared(kind),
-				       .load_class = NATIVE_LOAD_GLOBAL};
+				       .in_shared = records_in_shared(kind)};
 	return chase_setup(s, x, p, j, &k);
 }
 
 static int setup_lap(const struct study *s, double x, const double *p, struct job *j)
 {
 	const struct chase_kernel k = {.template_path = "probes/global_cache/global_lap.ptx",
-				       .load = load_of(s, (unsigned)p[CHASE_PLACE] % 8),
-				       .space = BUFFER_GLOBAL,
-				       .load_class = NATIVE_LOAD_GLOBAL};
+				       .load = load_of(s, (unsigned)p[CHASE_PLACE] % 8)};
 	return lap_setup(s, x, p, j, &k);
 }
 
 static int setup_sweep(const struct study *s, double x, const double *p, struct job *j)
 {
-	return sweep_setup(s, x, p, j, load_of(s, PAST_L1),
+	return sweep_setup(s, x, p, j, load_of(s, PAST_L1).name,
 			   study_device(s)->cc < 20 ? "ld.volatile.global.u32" : "ld.global.cg.u32");
 }
 
 static int setup_strides(const struct study *s, double x, const double *p, struct job *j)
 {
-	const struct trace_kernel k = {.template_path = "probes/replacement/plain_trace.ptx",
-				       .load = load_of(s, PAST_L1),
-				       .roomy = true,
-				       .load_class = NATIVE_LOAD_GLOBAL};
+	const struct trace_kernel k = {
+	    .template_path = "probes/replacement/plain_trace.ptx", .load = load_of(s, PAST_L1), .roomy = true};
 	return strides_setup(s, x, p, j, &k);
 }
 
@@ -90,20 +73,16 @@ static const char *const needs[] = {"clock", NULL}, *const helped[] = {"tlb", NU
 static void inconclusive(struct study *s, const char *prefix, const char *why)
 {
 	static const char *const what[] = {"size", "line", "sector", "latency"};
-	char key[96];
 
-	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
-		snprintf(key, sizeof(key), "%s.%s", prefix, what[i]);
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, "chase", "%s", why);
-	}
+	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++)
+		study_verdict(s, KEY("%s.%s", prefix, what[i]), VERDICT_INCONCLUSIVE, "chase", "%s", why);
 }
 
 /* Lines of one level with latencies of their own: parts of one level that answer at different distances. */
 static void conclude_parts(struct study *s, const struct chase_placed *l)
 {
 	const struct chase_latency *one = &l->first;
-	struct finding f = study_measured("cache.global.l2.latency_classes", 0, NAN, NAN,
-					  "latency of single lines, each timed many times, on one SM");
+	double part[CHASE_PARTS], outside = 1;
 
 	if (l->state != CHASE_DONE || !one->parts || one->parts > CHASE_PARTS) {
 		study_verdict(s, "cache.global.l2.partitions", VERDICT_INCONCLUSIVE, "chase",
@@ -111,19 +90,13 @@ static void conclude_parts(struct study *s, const struct chase_placed *l)
 						       : "the latency of single lines could not be told");
 		return;
 	}
-	f.value.kind = VALUE_ARRAY;
-	f.value.array_count = one->parts;
-	double outside = 1;
 	for (unsigned i = 0; i < one->parts; i++) {
-		f.value.array[i] = round((l->mean + (one->parts > 1 ? one->part[i] : 0)) * 10) / 10;
+		part[i] = round((l->mean + (one->parts > 1 ? one->part[i] : 0)) * 10) / 10;
 		outside -= one->part_share[i];
 	}
-	snprintf(f.unit, sizeof(f.unit), "cycles");
-	snprintf(f.scope, sizeof(f.scope), "sm");
-	snprintf(f.because, sizeof(f.because), "64 lines fall into %u groups of latency", one->parts);
-	snprintf(f.evidence[0], sizeof(f.evidence[0]), "chase");
-	f.evidence_count = 1;
-	study_conclude(s, &f);
+	study_measured_array(s, "cache.global.l2.latency_classes", part, one->parts, "sm",
+			     "latency of single lines, each timed many times, on one SM", "chase",
+			     "64 lines fall into %u groups of latency", one->parts);
 	/* More than two, or unequal ones, may as well be the way to different slices of one part. */
 	if (one->parts == 1 && outside < 0.05)
 		study_measured_number(s, "cache.global.l2.partitions", 1, 1, 1, "", "latency of single lines", "chase",
@@ -199,9 +172,7 @@ static void conclude_large(struct study *s, enum chase_state sized, bool sector,
 	const size_t asked = sector ? 3 : 4; /* a sector that is told is not open */
 
 	for (size_t i = line ? 3 : 0; i < asked; i++) {
-		char key[64];
-		snprintf(key, sizeof(key), "cache.global.l2.%s", rest[i]);
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, "sweep", "%s",
+		study_verdict(s, KEY("cache.global.l2.%s", rest[i]), VERDICT_INCONCLUSIVE, "sweep", "%s",
 			      sized == CHASE_DONE && !strcmp(rest[i], "line")
 				  ? l->why
 				  : "it is too large to be walked by one thread, which conflicts of lines need");
@@ -231,11 +202,10 @@ static void conclude_large_memory(struct study *s, const struct large_l2 *l, dou
 
 static void absent(struct study *s, const char *level, const char *fmt, double a, double b)
 {
-	char key[96], why[200];
+	char why[200];
 
-	snprintf(key, sizeof(key), "cache.global.%s.size", level);
 	snprintf(why, sizeof(why), fmt, a, b);
-	study_verdict(s, key, VERDICT_ABSENT, "chase", "%s", why);
+	study_verdict(s, KEY("cache.global.%s.size", level), VERDICT_ABSENT, "chase", "%s", why);
 }
 
 /* Of a level that no footprint of one thread overflows only first touches miss. */
@@ -261,195 +231,301 @@ static bool is_no_faster(const struct chase_path *near, const struct chase_path 
 	       l1->mean >= l2->mean / (1 + fmax(near->swing, far->swing)) - 4 - 0.02 * l2->mean;
 }
 
-static void study_global(struct study *s)
-{
-	const struct device_info *d = study_device(s);
-	/* What translation costs looks like a miss of a cache. */
-	const uint64_t most = d->memory_bytes / 8, reach = chase_translated(s, "global");
-	struct chase_path far = {.study = s,
-				 .chase = GLOBAL_CHASE,
-				 .lap = GLOBAL_LAP,
-				 .strides = GLOBAL_STRIDES,
-				 .kind = PAST_L1,
-				 .lap_kind = PAST_L1,
-				 .limit = most && most < L2_LIMIT ? most : L2_LIMIT,
-				 .reach = reach == UINT64_MAX ? 0 : reach,
-				 .word = 8,
-				 .room = chase_room(d, records_in_shared(PAST_L1)),
-				 /* Records on their way to memory would close the rows that are timed. */
-				 .quiet_kind = PAST_L1_QUIET,
-				 .quiet_room = chase_room(d, records_in_shared(PAST_L1_QUIET)),
-				 .beyond_sm = true};
-	struct chase_path near = far;
-	near.kind = near.quiet_kind = near.lap_kind = NEAR;
-	near.room = near.quiet_room = chase_room(d, records_in_shared(NEAR));
-	near.limit = most && most < L1_LIMIT ? most : L1_LIMIT;
-	near.beyond_sm = false;
-	near.strides = 0;
-	near.first_only = true;
+/* What answers loads that may use an L1, by the kind of load that may not. */
+enum l1_seen { L1_UNTOLD, L1_NONE, L1_THERE };
+/* What answers loads past it: each is one of those before, too. ENDLESS: no footprint of one thread overflows it; HUGE: one of a block does. */
+enum l2_seen { L2_NONE, L2_THERE, L2_ENDLESS, L2_HUGE };
+/* What is behind the L2: memory. Open rows may be the L2, or be behind it, for certain or not. */
+enum behind { ONLY_MEMORY, MORE_LEVELS, ROWS_NO_L2, MAYBE_ROWS, OPEN_ROWS };
 
-	struct chase_run walk[2];
-	enum chase_state a = chase_survey(&far), b = chase_walk(&near, walk);
-	if (a == CHASE_PENDING || b == CHASE_PENDING)
-		return;
-	if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED) {
-		const char *why = a == CHASE_UNDECIDED ? far.why : near.why;
-		inconclusive(s, "cache.global.l1", why);
-		inconclusive(s, "cache.global.l2", why);
-		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase", "%s", why);
-		study_verdict(s, "memory.global.latency", VERDICT_INCONCLUSIVE, "chase", "%s", why);
-		return;
-	}
-	/* An L1 is what answers the one kind of load faster than anything answers the other. */
-	double first = far.classes[0].centre, nearest = near.classes[0].centre;
-	const enum chase_side side = chase_side_of(&near, &far);
-	bool l1 = side == CHASE_NEARER && near.class_count > 1;
-	if (l1) {
-		b = chase_survey(&near);
-		if (b == CHASE_PENDING)
-			return;
-		if (b == CHASE_UNDECIDED || near.level_count < 2) {
-			inconclusive(s, "cache.global.l1",
-				     b == CHASE_UNDECIDED ? near.why : "no footprint makes it miss");
-			study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase",
-				      "an L1 answers, but its survey failed");
-			return;
+struct global {
+	struct study *s;
+	struct chase_path near, far;
+	enum l1_seen l1;
+	enum l2_seen l2;
+	enum behind behind;
+	struct large_l2 large;
+	struct large_sides sides;
+	enum chase_state swept, sized, sided;
+	uint64_t line;	       /* of what a block overflows; 0: not known */
+	double nearest, first; /* ticks of the fastest loads that may use an L1, and of those that may not */
+	struct chase_placed l1_served, l2_served, memory;
+	char others[200]; /* why levels are not told */
+};
+
+static void paths_of(struct global *g)
+{
+	const struct device_info *d = study_device(g->s);
+	/* What translation costs looks like a miss of a cache. */
+	const uint64_t most = d->memory_bytes / 8, reach = chase_translated(g->s, "global");
+
+	g->far = (struct chase_path){.study = g->s,
+				     .chase = GLOBAL_CHASE,
+				     .lap = GLOBAL_LAP,
+				     .strides = GLOBAL_STRIDES,
+				     .kind = PAST_L1,
+				     .lap_kind = PAST_L1,
+				     .limit = most && most < CHASE_FAR_LIMIT ? most : CHASE_FAR_LIMIT,
+				     .reach = reach == UINT64_MAX ? 0 : reach,
+				     .word = 8,
+				     .room = chase_room(d, records_in_shared(PAST_L1)),
+				     /* Records on their way to memory would close the rows that are timed. */
+				     .quiet_kind = PAST_L1_QUIET,
+				     .quiet_room = chase_room(d, records_in_shared(PAST_L1_QUIET)),
+				     .beyond_sm = true};
+	g->near = g->far;
+	g->near.kind = g->near.quiet_kind = g->near.lap_kind = NEAR;
+	g->near.room = g->near.quiet_room = chase_room(d, records_in_shared(NEAR));
+	g->near.limit = most && most < CHASE_NEAR_LIMIT ? most : CHASE_NEAR_LIMIT;
+	g->near.beyond_sm = false;
+	g->near.strides = 0;
+	g->near.first_only = true;
+	g->large.limit = reach;
+}
+
+static void all_inconclusive(struct study *s, const char *why)
+{
+	inconclusive(s, "cache.global.l1", why);
+	inconclusive(s, "cache.global.l2", why);
+	study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase", "%s", why);
+	study_verdict(s, "memory.global.latency", VERDICT_INCONCLUSIVE, "chase", "%s", why);
+}
+
+/* Nothing overflowed so far; but a cache may be larger than what one thread can walk. */
+static enum chase_state look_farther(struct global *g)
+{
+	const uint64_t unit = g->far.cold_unit > 0 ? (uint64_t)g->far.cold_unit : 32;
+	enum chase_state lined = CHASE_DONE;
+
+	g->swept = g->sized = g->sided = CHASE_DONE;
+	if (g->far.level_count == 1)
+		g->swept = large_check(g->s, GLOBAL_SWEEP, &g->large);
+	if (g->swept == CHASE_DONE && g->large.overflows) {
+		g->sized = large_size(g->s, GLOBAL_SWEEP, unit, &g->large);
+		if (g->sized == CHASE_DONE) {
+			g->sided = large_sides(g->s, GLOBAL_SWEEP, unit, &g->large, &g->sides);
+			lined = large_line(g->s, GLOBAL_SWEEP, unit, &g->large, &g->line);
 		}
 	}
-	bool same = side == CHASE_AS_FAR && nearest - first <= 4 + (0.02 + far.swing) * first;
-	/* Nothing overflowed so far; but a cache may be larger than what one thread can walk. */
-	struct large_l2 large = {.limit = reach};
-	const uint64_t unit = far.cold_unit > 0 ? (uint64_t)far.cold_unit : 32;
-	struct large_sides sides = {0};
-	uint64_t line = 0;
-	enum chase_state swept = CHASE_DONE, sized = CHASE_DONE, sided = CHASE_DONE, lined = CHASE_UNDECIDED;
-	if (far.level_count == 1)
-		swept = large_check(s, GLOBAL_SWEEP, &large);
-	if (swept == CHASE_DONE && large.overflows)
-		sized = large_size(s, GLOBAL_SWEEP, unit, &large);
-	if (swept == CHASE_DONE && large.overflows && sized == CHASE_DONE)
-		sided = large_sides(s, GLOBAL_SWEEP, unit, &large, &sides);
-	if (swept == CHASE_DONE && large.overflows && sized == CHASE_DONE)
-		lined = large_line(s, GLOBAL_SWEEP, unit, &large, &line);
-	if (swept == CHASE_PENDING || sized == CHASE_PENDING || sided == CHASE_PENDING || lined == CHASE_PENDING)
-		return;
+	if (g->swept == CHASE_PENDING || g->sized == CHASE_PENDING || g->sided == CHASE_PENDING ||
+	    lined == CHASE_PENDING)
+		return CHASE_PENDING;
 	/* What overflowed may be a TLB: then nothing is known beyond what one thread walked. */
-	if (large.pages)
-		swept = CHASE_UNDECIDED;
-	bool huge = swept == CHASE_DONE && large.overflows;
-	if (huge)
-		far.cold_slower = true;
-	bool l2 = far.level_count > 1 || far.cold_slower;
-	bool endless = far.level_count == 1 && far.cold_slower;
+	if (g->large.pages)
+		g->swept = CHASE_UNDECIDED;
+	return CHASE_DONE;
+}
 
-	if (!l1)
-		near.beyond_sm = true;
-	if (l1)
-		chase_geometry(&near, 0);
-	if (l2 && !endless)
-		chase_geometry(&far, 0);
-	if (study_pending(s))
-		return;
-	if (l1)
-		chase_lent(&near, NEAR_BARE, chase_room(d, records_in_shared(NEAR_BARE)));
-	if (study_pending(s))
-		return;
-	if (endless) {
-		far.level[0].endless = true;
-		first_misses(&far);
-	}
-	struct chase_placed l1_served = {0}, l2_served = {0}, memory = {0}, open = {0};
-	if (l1)
-		chase_latency_over(&near, 0, 16, &l1_served);
-	if (l2)
-		chase_latency_over(&far, 0, CHASE_PLACEMENTS, &l2_served);
-	if (!endless)
-		chase_latency_over(&far, far.level_count - 1, CHASE_PLACEMENTS, &memory);
-	if (study_pending(s))
-		return;
-	bool are_rows = false;
-	const unsigned rows_from = huge ? UINT_MAX : chase_rows_level(&far, &are_rows);
-	if (are_rows && rows_from && rows_from + 1 < far.level_count && memory.state != CHASE_DONE) {
-		chase_latency_over(&far, rows_from, CHASE_PLACEMENTS, &open);
-		if (study_pending(s))
-			return;
-		chase_rows_served(&far, rows_from, &open, &memory);
-	}
+/* Which caches there are. UNDECIDED: nothing is told, and why has been said. */
+static enum chase_state find_caches(struct global *g)
+{
+	struct chase_path *near = &g->near, *far = &g->far;
+	struct chase_run walk[2];
+	enum chase_state a = chase_survey(far), b = chase_walk(near, walk);
 
-	if (l1 && l2 && is_no_faster(&near, &far, &l1_served, &l2_served)) {
-		same = fabs(l1_served.mean - l2_served.mean) <= SAME_LEAST + SAME_PART * l2_served.mean;
-		l1 = false;
-		nearest = l1_served.mean;
-		first = l2_served.mean;
+	if (a == CHASE_PENDING || b == CHASE_PENDING)
+		return CHASE_PENDING;
+	if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED) {
+		all_inconclusive(g->s, a == CHASE_UNDECIDED ? far->why : near->why);
+		return CHASE_UNDECIDED;
 	}
-	bool rows = rows_from == 0;
+	/* An L1 is what answers the one kind of load faster than anything answers the other. */
+	g->first = far->classes[0].centre;
+	g->nearest = near->classes[0].centre;
+	const enum chase_side side = chase_side_of(near, far);
+	if (side == CHASE_NEARER && near->class_count > 1) {
+		g->l1 = L1_THERE;
+		b = chase_survey(near);
+		if (b == CHASE_PENDING)
+			return b;
+		if (b == CHASE_UNDECIDED || near->level_count < 2) {
+			inconclusive(g->s, "cache.global.l1",
+				     b == CHASE_UNDECIDED ? near->why : "no footprint makes it miss");
+			study_verdict(g->s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase",
+				      "an L1 answers, but its survey failed");
+			return CHASE_UNDECIDED;
+		}
+	} else if (side == CHASE_AS_FAR && g->nearest - g->first <= 4 + (0.02 + far->swing) * g->first) {
+		g->l1 = L1_NONE;
+	}
+	if (look_farther(g) == CHASE_PENDING)
+		return CHASE_PENDING;
+	const bool huge = g->swept == CHASE_DONE && g->large.overflows;
+	far->cold_slower = far->cold_slower || huge;
+	if (far->level_count > 1)
+		g->l2 = L2_THERE;
+	else if (far->cold_slower)
+		g->l2 = huge ? L2_HUGE : L2_ENDLESS;
+	return CHASE_DONE;
+}
+
+/* Their shapes, and how far they and memory are. */
+static enum chase_state measure_caches(struct global *g)
+{
+	struct chase_path *near = &g->near, *far = &g->far;
+	struct study *s = g->s;
+
+	if (g->l1 == L1_THERE)
+		chase_geometry(near, 0);
+	else
+		near->beyond_sm = true;
+	if (g->l2 == L2_THERE)
+		chase_geometry(far, 0);
+	if (study_pending(s))
+		return CHASE_PENDING;
+	if (g->l1 == L1_THERE)
+		chase_lent(near, NEAR_BARE, chase_room(study_device(s), records_in_shared(NEAR_BARE)));
+	if (study_pending(s))
+		return CHASE_PENDING;
+	if (g->l2 >= L2_ENDLESS) {
+		far->level[0].endless = true;
+		first_misses(far);
+	}
+	if (g->l1 == L1_THERE)
+		chase_latency_over(near, 0, 16, &g->l1_served);
+	if (g->l2)
+		chase_latency_over(far, 0, CHASE_PLACEMENTS, &g->l2_served);
+	if (g->l2 < L2_ENDLESS)
+		chase_latency_over(far, far->level_count - 1, CHASE_PLACEMENTS, &g->memory);
+	return study_pending(s) ? CHASE_PENDING : CHASE_DONE;
+}
+
+/* Whether levels past the L1 are rows of the memory, and which are told. */
+static enum chase_state find_rows(struct global *g)
+{
+	struct chase_path *far = &g->far;
+	const struct chase_level *l2 = &far->level[0];
+	struct chase_placed open = {0};
+	bool sure = false;
+	const unsigned from = g->l2 == L2_HUGE ? UINT_MAX : chase_rows_level(far, &sure);
+
+	if (sure && from && from + 1 < far->level_count && g->memory.state != CHASE_DONE) {
+		chase_latency_over(far, from, CHASE_PLACEMENTS, &open);
+		if (study_pending(g->s))
+			return CHASE_PENDING;
+		chase_rows_served(far, from, &open, &g->memory);
+	}
+	snprintf(g->others, sizeof(g->others), "%s%s", far->doubt[0] ? "past the L1, " : "",
+		 far->doubt[0] ? far->doubt
+			       : "more groups of latency past the L1 than one cache and memory would make");
 	/* Lines that conflict, set by set, are no row's doing: what may be rows behind them leaves the L2 what it is. */
-	bool rows_behind =
-	    rows_from == 1 && !far.doubtful && far.level_count == 3 &&
-	    ((far.level[0].ways.state == CHASE_DONE && far.level[0].ways.value > 1) || far.level[0].unequal);
-	bool more = (far.level_count > 2 && !rows_behind) || far.doubtful;
-	char others[200] = "more groups of latency past the L1 than one cache and memory would make";
-	if (far.doubt[0])
-		snprintf(others, sizeof(others), "past the L1, %s", far.doubt);
-	if (l1) {
-		chase_conclude_geometry(&near, 0, "cache.global.l1");
-		chase_conclude_latency(s, "cache.global.l1.latency", &l1_served);
-	} else if (same) {
-		absent(s, "l1", "loads that may use an L1 take %.0f ticks at their fastest, loads that may not %.0f",
-		       nearest, first);
+	const bool behind = from == 1 && !far->doubtful && far->level_count == 3 &&
+			    ((l2->ways.state == CHASE_DONE && l2->ways.value > 1) || l2->unequal);
+	if ((far->level_count > 2 && !behind) || far->doubtful)
+		g->behind = MORE_LEVELS;
+	else if (from == 0)
+		g->behind = ROWS_NO_L2;
+	else if (behind)
+		g->behind = sure ? OPEN_ROWS : MAYBE_ROWS;
+	return CHASE_DONE;
+}
+
+static void conclude_l1(struct global *g)
+{
+	if (g->l1 == L1_THERE) {
+		chase_conclude_geometry(&g->near, 0, "cache.global.l1");
+		chase_conclude_latency(g->s, "cache.global.l1.latency", &g->l1_served);
+	} else if (g->l1 == L1_NONE) {
+		absent(g->s, "l1", "loads that may use an L1 take %.0f ticks at their fastest, loads that may not %.0f",
+		       g->nearest, g->first);
 	} else {
-		inconclusive(s, "cache.global.l1", "loads that may use an L1 are not faster, and not the same either");
+		inconclusive(g->s, "cache.global.l1",
+			     "loads that may use an L1 are not faster, and not the same either");
 	}
-	if (l2 && more) {
-		inconclusive(s, "cache.global.l2", others);
-	} else if (l2 && rows) {
-		inconclusive(s, "cache.global.l2", chase_rows_why);
-	} else if (l2) {
-		far.level[0].no_sets = line > 0;
-		chase_conclude_geometry(&far, 0, "cache.global.l2");
-		chase_conclude_latency(s, "cache.global.l2.latency", &l2_served);
-		conclude_parts(s, &l2_served);
-		if (huge)
-			conclude_large(s, sized, far.level[0].sector.state == CHASE_DONE, &large, sided, &sides, line);
-	} else if (far.fill_unit > 0) {
-		inconclusive(s, "cache.global.l2", "a walk by words is faster inside of blocks, but no footprint hits");
-	} else if (swept != CHASE_DONE) {
-		inconclusive(s, "cache.global.l2", large.why);
+}
+
+static void conclude_l2(struct global *g)
+{
+	struct chase_path *far = &g->far;
+
+	if (g->l2 && g->behind == MORE_LEVELS) {
+		inconclusive(g->s, "cache.global.l2", g->others);
+	} else if (g->l2 && g->behind == ROWS_NO_L2) {
+		inconclusive(g->s, "cache.global.l2", chase_rows_why);
+	} else if (g->l2) {
+		far->level[0].no_sets = g->line > 0;
+		chase_conclude_geometry(far, 0, "cache.global.l2");
+		chase_conclude_latency(g->s, "cache.global.l2.latency", &g->l2_served);
+		conclude_parts(g->s, &g->l2_served);
+		if (g->l2 == L2_HUGE)
+			conclude_large(g->s, g->sized, far->level[0].sector.state == CHASE_DONE, &g->large, g->sided,
+				       &g->sides, g->line);
+	} else if (far->fill_unit > 0) {
+		inconclusive(g->s, "cache.global.l2",
+			     "a walk by words is faster inside of blocks, but no footprint hits");
+	} else if (g->swept != CHASE_DONE) {
+		inconclusive(g->s, "cache.global.l2", g->large.why);
 	} else {
-		absent(s, "l2", "loads past the L1 take %.0f ticks at every footprint, and at the first touch %.0f",
-		       first, far.cold);
+		absent(g->s, "l2", "loads past the L1 take %.0f ticks at every footprint, and at the first touch %.0f",
+		       g->first, far->cold);
 	}
-	if (!l2 && (far.fill_unit > 0 || swept != CHASE_DONE))
-		study_at_least(s, "cache.global.levels", l1, by_kinds, "chase",
-			       "whether there is an L2 could not be told");
-	else if (more)
-		study_at_least(s, "cache.global.levels", l1, by_kinds, "chase", "%s", others);
-	else if (l2 && (rows || (rows_behind && !are_rows)))
-		study_at_least(s, "cache.global.levels", l1 + rows_behind, by_kinds, "chase", "past the L%u: %s",
-			       rows_behind ? 2 : 1, chase_rows_why);
-	else if (!l1 && !same)
-		study_at_least(s, "cache.global.levels", l2, by_kinds, "chase",
-			       "whether there is an L1 could not be told");
+}
+
+static void conclude_levels(const struct global *g)
+{
+	const bool l1 = g->l1 == L1_THERE, l2 = g->l2 > L2_NONE;
+	const char *why = NULL;
+	unsigned least = l1;
+
+	if (!l2 && (g->far.fill_unit > 0 || g->swept != CHASE_DONE)) {
+		why = "whether there is an L2 could not be told";
+	} else if (g->behind == MORE_LEVELS) {
+		why = g->others;
+	} else if (l2 && (g->behind == ROWS_NO_L2 || g->behind == MAYBE_ROWS)) {
+		study_at_least(g->s, "cache.global.levels", l1 + (g->behind == MAYBE_ROWS), by_kinds, "chase",
+			       "past the L%u: %s", g->behind == MAYBE_ROWS ? 2 : 1, chase_rows_why);
+		return;
+	} else if (g->l1 == L1_UNTOLD) {
+		why = "whether there is an L1 could not be told";
+		least = l2;
+	}
+	if (why)
+		study_at_least(g->s, "cache.global.levels", least, by_kinds, "chase", "%s", why);
 	else if (!l1 && !l2)
-		study_verdict(s, "cache.global.levels", VERDICT_ABSENT, "chase",
+		study_verdict(g->s, "cache.global.levels", VERDICT_ABSENT, "chase",
 			      "a load takes the same time at every footprint and at the first touch");
 	else
-		study_measured_number(s, "cache.global.levels", l1 + l2, l1 + l2, l1 + l2, "", by_kinds, "chase",
+		study_measured_number(g->s, "cache.global.levels", l1 + l2, l1 + l2, l1 + l2, "", by_kinds, "chase",
 				      "%s an L1, %s an L2", l1 ? "there is" : "there is not",
 				      l2 ? "there is" : "there is not");
-	if (huge && sized == CHASE_DONE && l2_served.state == CHASE_DONE)
-		conclude_large_memory(s, &large, l2_served.mean, sided, &sides);
-	else if (endless && l2_served.state != CHASE_DONE)
-		study_verdict(s, "memory.global.latency", VERDICT_INCONCLUSIVE, "chase", "the L2 hides it: %s",
-			      l2_served.why);
-	else if (endless)
-		study_bound(s, "memory.global.latency", l2_served.mean, INFINITY, "slower than the last level", "chase",
-			    "even the largest footprint of %llu bytes hits the L2", (unsigned long long)far.limit);
-	else if (!l2 && far.fill_unit > 0)
-		study_verdict(s, "memory.global.latency", VERDICT_INCONCLUSIVE, "chase",
+}
+
+static void conclude_memory(struct global *g)
+{
+	static const char key[] = "memory.global.latency";
+	const struct chase_placed *l2 = &g->l2_served;
+
+	if (g->l2 == L2_HUGE && g->sized == CHASE_DONE && l2->state == CHASE_DONE)
+		conclude_large_memory(g->s, &g->large, l2->mean, g->sided, &g->sides);
+	else if (g->l2 >= L2_ENDLESS && l2->state != CHASE_DONE)
+		study_verdict(g->s, key, VERDICT_INCONCLUSIVE, "chase", "the L2 hides it: %s", l2->why);
+	else if (g->l2 >= L2_ENDLESS)
+		study_bound(g->s, key, l2->mean, INFINITY, "slower than the last level", "chase",
+			    "even the largest footprint of %llu bytes hits the L2", (unsigned long long)g->far.limit);
+	else if (!g->l2 && g->far.fill_unit > 0)
+		study_verdict(g->s, key, VERDICT_INCONCLUSIVE, "chase",
 			      "what answers may be a cache: whether there is an L2 could not be told");
 	else
-		chase_conclude_latency(s, "memory.global.latency", &memory);
+		chase_conclude_latency(g->s, key, &g->memory);
+}
+
+static void study_global(struct study *s)
+{
+	struct global g = {.s = s};
+
+	paths_of(&g);
+	if (find_caches(&g) != CHASE_DONE || measure_caches(&g) != CHASE_DONE || find_rows(&g) != CHASE_DONE)
+		return;
+	if (g.l1 == L1_THERE && g.l2 && is_no_faster(&g.near, &g.far, &g.l1_served, &g.l2_served)) {
+		const double apart = fabs(g.l1_served.mean - g.l2_served.mean);
+		g.l1 = apart <= SAME_LEAST + SAME_PART * g.l2_served.mean ? L1_NONE : L1_UNTOLD;
+		g.nearest = g.l1_served.mean;
+		g.first = g.l2_served.mean;
+	}
+	conclude_l1(&g);
+	conclude_l2(&g);
+	conclude_levels(&g);
+	conclude_memory(&g);
 }
 
 /* The key of the latency of the smallest footprint, through the L1 or past it. */

@@ -68,17 +68,13 @@ static enum chase_state sample(struct study *s, unsigned experiment, double foot
 		snprintf(l->why, sizeof(l->why), "a point that is needed was not measured");
 		return study_pending(s) ? CHASE_PENDING : CHASE_UNDECIDED;
 	}
-	if (pt->outcome != OUTCOME_OK || pt->words_per_repeat <= HEAD || pt->y[2] != 0) {
-		snprintf(l->why, sizeof(l->why), "a sweep over %.0f bytes %s%.100s", footprint,
-			 pt->outcome == OUTCOME_OK ? "did not follow its ring" : "failed: ", pt->message);
-		return CHASE_UNDECIDED;
-	}
+	if (pt->outcome != OUTCOME_OK || pt->words_per_repeat <= HEAD || pt->y[2] != 0)
+		return CHASE_WHY(l->why, "a sweep over %.0f bytes %s%.100s", footprint,
+				 pt->outcome == OUTCOME_OK ? "did not follow its ring" : "failed: ", pt->message);
 	out->n = (pt->words_per_repeat - HEAD) / 2;
 	out->ticks = ARENA_ARRAY(study_arena(s), 2 * out->n, double);
-	if (!out->ticks) {
-		snprintf(l->why, sizeof(l->why), "out of memory");
-		return CHASE_UNDECIDED;
-	}
+	if (!out->ticks)
+		return CHASE_WHY(l->why, "out of memory");
 	out->scratch = out->ticks + out->n;
 	for (size_t i = 0; i < out->n; i++)
 		out->ticks[i] = (uint32_t)(pt->y[HEAD + 2 * i + 1] - pt->y[HEAD + 2 * i]);
@@ -171,12 +167,12 @@ static enum chase_state by_lines(struct study *s, unsigned experiment, double li
 	if (state != CHASE_DONE || misses <= stat_binomial_limit(of, rate, CHANCE))
 		return state;
 	out->pages = true;
-	snprintf(out->why, sizeof(out->why),
-		 "every %uth line of %.0f bytes does not fit, and far fewer bytes did: pages beyond the reach of a TLB "
-		 "would "
-		 "do the same",
-		 SPARSE, footprint);
-	return CHASE_UNDECIDED;
+	return CHASE_WHY(
+	    out->why,
+	    "every %uth line of %.0f bytes does not fit, and far fewer bytes did: pages beyond the reach of a TLB "
+	    "would "
+	    "do the same",
+	    SPARSE, footprint);
 }
 
 double large_half_more(const struct large_l2 *l)
@@ -240,12 +236,11 @@ enum chase_state large_size(struct study *s, unsigned experiment, uint64_t unit,
 		misses += big.ticks[i] > limit;
 	if (misses <= stat_binomial_limit((unsigned)big.n, rate, CHANCE)) {
 		out->pages = true;
-		snprintf(
-		    out->why, sizeof(out->why),
+		return CHASE_WHY(
+		    out->why,
 		    "%.0f bytes take longer than %.0f, but no access takes longer than the slowest there: both miss "
 		    "something, as a TLB that reaches less",
 		    out->largest, SMALL);
-		return CHASE_UNDECIDED;
 	}
 	/* Steps of an eighth of an octave: the last one that holds, by bisection. */
 	unsigned lo = 0, hi = (unsigned)floor(STEPS_PER_OCTAVE * log2(out->largest / FIRST));

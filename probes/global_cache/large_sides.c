@@ -94,17 +94,12 @@ enum chase_state large_sides(struct study *s, unsigned experiment, uint64_t unit
 		return a;
 	if (b != CHASE_DONE)
 		return b;
-	if (all.n < SAMPLES_LEAST || little.n < SAMPLES_LEAST) {
-		snprintf(out->why, sizeof(out->why),
-			 "of %.0f bytes %zu samples miss, of %.0f bytes %zu: at least %d are needed",
-			 large_half_more(l), little.n, l->largest, all.n, SAMPLES_LEAST);
-		return CHASE_UNDECIDED;
-	}
+	if (all.n < SAMPLES_LEAST || little.n < SAMPLES_LEAST)
+		return CHASE_WHY(out->why, "of %.0f bytes %zu samples miss, of %.0f bytes %zu: at least %d are needed",
+				 large_half_more(l), little.n, l->largest, all.n, SAMPLES_LEAST);
 	double *scratch = ARENA_ARRAY(study_arena(s), STAT_SHARE_SCRATCH(little.n + all.n), double);
-	if (!scratch) {
-		snprintf(out->why, sizeof(out->why), "out of memory");
-		return CHASE_UNDECIDED;
-	}
+	if (!scratch)
+		return CHASE_WHY(out->why, "out of memory");
 	struct stat_share_group first;
 	const size_t groups =
 	    stat_share_groups(little.ticks, little.n, all.ticks, all.n, MARGIN_NATS, &first, 1, scratch);
@@ -112,11 +107,9 @@ enum chase_state large_sides(struct study *s, unsigned experiment, uint64_t unit
 	out->sides = groups > 1 && (double)first.count[0] / (double)little.n > (double)first.count[1] / (double)all.n;
 	const size_t not_memory = out->sides ? first.count[1] : 0;
 	out->memory_count = all.n - not_memory;
-	if (out->memory_count < SAMPLES_LEAST) {
-		snprintf(out->why, sizeof(out->why), "memory answers only %zu samples of %.0f bytes", out->memory_count,
-			 l->largest);
-		return CHASE_UNDECIDED;
-	}
+	if (out->memory_count < SAMPLES_LEAST)
+		return CHASE_WHY(out->why, "memory answers only %zu samples of %.0f bytes", out->memory_count,
+				 l->largest);
 	large_memory(all.ticks + not_memory, out->memory_count, scratch, out);
 	if (out->sides) {
 		out->far_count = first.count[0];

@@ -282,7 +282,9 @@ static enum code_state all_unknown(struct code_level *l, const char *why)
 	return unknown(&l->sets, why);
 }
 
-enum code_state code_geometry(const struct code *c, struct code_survey *v, unsigned k, unsigned above)
+/* The line, and how many lines in a row fit. out: the ring of one line too many. */
+static enum code_state lines_in_a_row(const struct code *c, struct code_survey *v, unsigned k, unsigned above,
+				      struct code_ring *out)
 {
 	struct code_level *l = &v->level[k];
 	struct code_ring r = {.first = c->low, .stride = 1, .warm = 2, .laps = 4};
@@ -328,6 +330,17 @@ enum code_state code_geometry(const struct code *c, struct code_survey *v, unsig
 		return all_unknown(l, "a ring of one piece a line could not be measured");
 	l->lines = over - 1;
 	r.count = over;
+	*out = r;
+	return CODE_HERE;
+}
+
+enum code_state code_geometry(const struct code *c, struct code_survey *v, unsigned k, unsigned above)
+{
+	struct code_level *l = &v->level[k];
+	struct code_ring r;
+	enum code_state st = lines_in_a_row(c, v, k, above, &r);
+	if (st != CODE_HERE)
+		return st;
 	unsigned *line = ARENA_ARRAY(study_arena(c->study), r.count + 2, unsigned), n = 0;
 	if (!line)
 		return all_unknown(l, "out of memory");

@@ -171,10 +171,8 @@ enum code_state code_constants(const struct code *c, const struct code_survey *v
 		return unknown(out, "constants evict code, but which level of them holds as many is not known");
 	/* One cache has one size on both paths. */
 	for (unsigned n = 1; n <= 4; n++) {
-		char key[64];
 		double size;
-		snprintf(key, sizeof key, "cache.constant.l%u.size", n);
-		if (!study_number(c->study, key, &size) || size < held * 0.9 ||
+		if (!study_number(c->study, KEY("cache.constant.l%u.size", n), &size) || size < held * 0.9 ||
 		    size > held * (l->size.known ? 1.1 : 1.8))
 			continue;
 		if (out->text[0])

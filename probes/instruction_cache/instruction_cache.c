@@ -47,12 +47,6 @@ static const struct experiment experiments[] = {
 static const char *const claims[] = {"cache.instruction.*", "cache.constant.*.shared_with", NULL};
 static const char *const needs[] = {"clock", "global_cache", "constant_cache", NULL};
 
-static const char *key_of(char *out, size_t n, unsigned level, const char *what)
-{
-	snprintf(out, n, "cache.instruction.l%u.%s", level + 1, what);
-	return out;
-}
-
 static void all_inconclusive(struct study *s, enum verdict v, const char *why)
 {
 	static const char *const keys[] = {"cache.instruction.levels", "cache.instruction.l1.size",
@@ -75,11 +69,11 @@ static void conclude_fact(struct study *s, const char *key, const struct code_fa
 static void conclude_level(struct study *s, const struct code *c, const struct code_level *l, unsigned k,
 			   unsigned above)
 {
-	char key[64];
+	const struct key_text size = key_text("cache.instruction.l%u.size", k + 1);
 	if (l->doubtful) {
 		static const char *const what[] = {"size", "line", "ways", "sets"};
 		for (size_t i = 0; i < sizeof what / sizeof *what; i++)
-			study_verdict(s, key_of(key, sizeof key, k, what[i]), VERDICT_INCONCLUSIVE, "jump",
+			study_verdict(s, KEY("cache.instruction.l%u.%s", k + 1, what[i]), VERDICT_INCONCLUSIVE, "jump",
 				      l->beside ? "jumps of %.0f cycles appear together with those that what lies "
 						  "behind answers"
 						: "a jump of %.0f cycles is hardly faster than what lies behind: it "
@@ -87,18 +81,17 @@ static void conclude_level(struct study *s, const struct code *c, const struct c
 				      l->ticks);
 		return;
 	}
-	key_of(key, sizeof key, k, "size");
 	if (l->size.known)
-		conclude_fact(s, key, &l->size, "lines that fit in a ring, ways and sets of those that conflict");
+		conclude_fact(s, size.of, &l->size, "lines that fit in a ring, ways and sets of those that conflict");
 	else if (!l->endless && l->fits * c->unit > above) /* levels may hold different lines of a ring */
-		study_bound(s, key, (double)l->fits * c->unit - above, INFINITY, "rings of code of growing size",
+		study_bound(s, size.of, (double)l->fits * c->unit - above, INFINITY, "rings of code of growing size",
 			    "jump", "%u bytes of code in a row fit beside the loop that jumps, %u do not; %s",
 			    l->fits * c->unit, l->over * c->unit, l->size.why);
 	else
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, "jump", "%s", l->size.why);
-	conclude_fact(s, key_of(key, sizeof key, k, "line"), &l->line, "distance of the jumps that miss");
-	conclude_fact(s, key_of(key, sizeof key, k, "ways"), &l->ways, "lines that fit in one set");
-	conclude_fact(s, key_of(key, sizeof key, k, "sets"), &l->sets, "distance of lines that conflict");
+		study_verdict(s, size.of, VERDICT_INCONCLUSIVE, "jump", "%s", l->size.why);
+	conclude_fact(s, KEY("cache.instruction.l%u.line", k + 1), &l->line, "distance of the jumps that miss");
+	conclude_fact(s, KEY("cache.instruction.l%u.ways", k + 1), &l->ways, "lines that fit in one set");
+	conclude_fact(s, KEY("cache.instruction.l%u.sets", k + 1), &l->sets, "distance of lines that conflict");
 }
 
 static void conclude_text(struct study *s, const char *key, const struct code_shared *x, const char *method)
@@ -112,7 +105,7 @@ static void conclude_text(struct study *s, const char *key, const struct code_sh
 /* Constants, from what instructions share with them: none, where every level of instructions says so. */
 static void conclude_constants(struct study *s, const struct code_shared *with, unsigned n, bool all)
 {
-	char key[64], name[24];
+	char name[24];
 	double levels;
 	if (!study_number(s, "cache.constant.levels", &levels))
 		return;
@@ -134,8 +127,8 @@ static void conclude_constants(struct study *s, const struct code_shared *with, 
 			x.text[0] = '\0';
 			snprintf(x.why, sizeof x.why, "not every level of instructions could be asked");
 		}
-		snprintf(key, sizeof key, "cache.constant.l%u.shared_with", k);
-		conclude_text(s, key, &x, "constants that are read between laps through code");
+		conclude_text(s, KEY("cache.constant.l%u.shared_with", k), &x,
+			      "constants that are read between laps through code");
 	}
 }
 
@@ -357,7 +350,6 @@ static unsigned sure_levels(const struct found *f)
 
 static void conclude_levels(struct study *s, const struct found *f)
 {
-	char key[64];
 	const unsigned sure = f->caches ? sure_levels(f) : 0;
 	const struct code_level *last =
 	    &f->survey[f->caches ? f->caches - 1 : 0]->level[f->index[f->caches ? f->caches - 1 : 0]];
@@ -387,7 +379,7 @@ static void conclude_levels(struct study *s, const struct found *f)
 				      "classes of jumps that appear as the code grows", "jump", "%s", "");
 	}
 	for (unsigned k = f->caches; k < KEYS && !f->open; k++)
-		study_verdict(s, key_of(key, sizeof key, k, "size"), VERDICT_ABSENT, "jump",
+		study_verdict(s, KEY("cache.instruction.l%u.size", k + 1), VERDICT_ABSENT, "jump",
 			      "no class of jumps is left for it");
 }
 
@@ -395,7 +387,6 @@ static void study_instruction(struct study *s)
 {
 	struct found *f = ARENA_NEW(study_arena(s), struct found);
 	bool pending = false;
-	char key[64];
 	if (!f) {
 		all_inconclusive(s, VERDICT_FAILED, "out of memory");
 		return;
@@ -463,12 +454,13 @@ static void study_instruction(struct study *s)
 		conclude_level(s, f->code[k], l, k, up ? up->fits * f->code[k - 1]->unit : 0);
 		if (l->doubtful)
 			with[k] = scope[k];
-		conclude_text(s, key_of(key, sizeof key, k, "scope"), &scope[k], "code on another SM that evicts");
+		conclude_text(s, KEY("cache.instruction.l%u.scope", k + 1), &scope[k],
+			      "code on another SM that evicts");
 		/* A level of all SMs may also be the common one of data, which was not asked. */
 		if (!strcmp(with[k].text, "none") && strcmp(scope[k].text, "partition") &&
 		    strcmp(scope[k].text, "sm") && strcmp(scope[k].text, "cluster"))
 			with[k].text[0] = '\0';
-		conclude_text(s, key_of(key, sizeof key, k, "shared_with"), &with[k],
+		conclude_text(s, KEY("cache.instruction.l%u.shared_with", k + 1), &with[k],
 			      "constants that are read between laps through code");
 	}
 }

@@ -153,20 +153,12 @@ static size_t sizes_of(const struct study *s, unsigned space, double *size)
 
 static const char method[] = "equation 6 of Lemeire 2016, fitted to random walks through growing arrays";
 
-static void key_of(char key[64], unsigned space, size_t level, const char *part)
-{
-	snprintf(key, 64, "walk.%s.%zu.%s", space_name[space], level + 1, part);
-}
-
 /* Nothing is known of what this walk meets. */
 static void nothing(struct study *s, unsigned space, enum verdict v, const char *why)
 {
-	char key[64];
-	key_of(key, space, 0, "capacity");
 	if (space != SPACE_GLOBAL)
-		study_verdict(s, key, v, space_name[space], "%s", why);
-	key_of(key, space, 0, "latency");
-	study_verdict(s, key, v, space_name[space], "%s", why);
+		study_verdict(s, KEY("walk.%s.1.capacity", space_name[space]), v, space_name[space], "%s", why);
+	study_verdict(s, KEY("walk.%s.1.latency", space_name[space]), v, space_name[space], "%s", why);
 }
 
 /* Whether a step of a walk takes what the level's hits do. */
@@ -252,25 +244,24 @@ static void conclude_capacity(struct study *s, unsigned times, size_t k, const s
 {
 	const struct stat_level *l = &level[k];
 	const double lo = least_of(level, k, times), hi = most_of(l, times);
-	char key[64];
-	key_of(key, SPACE_CONSTANT, k, "capacity");
+	const struct key_text key = key_text("walk.%s.%zu.capacity", space_name[SPACE_CONSTANT], k + 1);
 	if (!(l->size > 0) && k)
 		return;
 	if (!(l->size > 0))
-		study_bound(s, key, size[n - 1], INFINITY, method, space_name[SPACE_CONSTANT],
+		study_bound(s, key.of, size[n - 1], INFINITY, method, space_name[SPACE_CONSTANT],
 			    "no array was too large for it, and larger ones were not walked through");
 	else if (!k && served_alike(l, size, ns, n) < FLAT)
-		study_bound(s, key, -INFINITY, hi, method, space_name[SPACE_CONSTANT],
+		study_bound(s, key.of, -INFINITY, hi, method, space_name[SPACE_CONSTANT],
 			    "too few of the arrays fit into it whole to say whether any does");
 	else if (!k && l->size > slower_from(l, size, ns, n))
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[SPACE_CONSTANT],
+		study_verdict(s, key.of, VERDICT_INCONCLUSIVE, space_name[SPACE_CONSTANT],
 			      "%.0f bytes fit the curve best, but a walk through %.0f is slower already", l->size,
 			      slower_from(l, size, ns, n));
 	else if (is_of_any_size(level, k, times))
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[SPACE_CONSTANT],
+		study_verdict(s, key.of, VERDICT_INCONCLUSIVE, space_name[SPACE_CONSTANT],
 			      "anything from %.0f to %.0f bytes fits the curve", lo, hi);
 	else
-		study_measured_number(s, key, l->size, lo, hi, "sm", method, space_name[SPACE_CONSTANT],
+		study_measured_number(s, key.of, l->size, lo, hi, "sm", method, space_name[SPACE_CONSTANT],
 				      "beyond it, loads get slower as fewer of them hit");
 }
 
@@ -279,24 +270,23 @@ static void conclude_latency(struct study *s, unsigned space, unsigned times, si
 {
 	const struct stat_level *l = &level[k];
 	const double cycles = hz * 1e-9;
-	char key[64];
-	key_of(key, space, k, "latency");
+	const struct key_text key = key_text("walk.%s.%zu.latency", space_name[space], k + 1);
 	if (!(hz > 0))
-		study_verdict(s, key, VERDICT_UNSUPPORTED, space_name[space],
+		study_verdict(s, key.of, VERDICT_UNSUPPORTED, space_name[space],
 			      "the device does not tell its clock, so run times are no cycles");
 	else if (is_vague(l))
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space],
+		study_verdict(s, key.of, VERDICT_INCONCLUSIVE, space_name[space],
 			      "anything from %.1f to %.1f cycles fits the curve", l->lo * cycles, l->hi * cycles);
 	else if (space == SPACE_CONSTANT && k && is_of_any_size(level, k, times))
 		/* The more it holds, the slower its hits would have to be. */
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space],
+		study_verdict(s, key.of, VERDICT_INCONCLUSIVE, space_name[space],
 			      "%.1f cycles fit best, but so does anything from %.0f to %.0f bytes that it may hold",
 			      l->value * cycles, least_of(level, k, times), most_of(l, times));
 	else if (!k && l->size > 0 && l->size_lo < FITS * LEAST)
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space],
+		study_verdict(s, key.of, VERDICT_INCONCLUSIVE, space_name[space],
 			      "too few of the arrays fit into it whole to say what a hit takes");
 	else
-		study_measured_number(s, key, l->value * cycles, l->lo * cycles, l->hi * cycles, "sm", method,
+		study_measured_number(s, key.of, l->value * cycles, l->lo * cycles, l->hi * cycles, "sm", method,
 				      space_name[space], "of the loads that neither hit before it nor miss it");
 }
 
@@ -312,31 +302,26 @@ static bool in_hole(const struct stat_level *l, const double *size, size_t n)
 /* Where a level is not known, nor is which of them those behind it are. From it on, but for its own latency, which was met before. */
 static void conclude_doubt(struct study *s, size_t from, size_t levels, const char *why)
 {
-	char key[64];
+	const char *const name = space_name[SPACE_CONSTANT];
 	for (size_t k = from; k < levels; k++) {
-		key_of(key, SPACE_CONSTANT, k, "capacity");
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[SPACE_CONSTANT], "%s", why);
-		key_of(key, SPACE_CONSTANT, k, "latency");
+		study_verdict(s, KEY("walk.%s.%zu.capacity", name, k + 1), VERDICT_INCONCLUSIVE, name, "%s", why);
 		if (k > from)
-			study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[SPACE_CONSTANT], "%s", why);
+			study_verdict(s, KEY("walk.%s.%zu.latency", name, k + 1), VERDICT_INCONCLUSIVE, name, "%s",
+				      why);
 	}
 }
 
 /* Levels of whatever memory it is. */
 static void conclude_unseen(struct study *s, unsigned space, const struct stat_level *level, size_t levels)
 {
-	char key[64];
-	for (size_t k = 0; k < levels; k++) {
-		static const char *const parts[] = {"capacity", "latency"};
-		for (size_t i = 0; i < 2; i++) {
-			key_of(key, space, k, parts[i]);
-			study_verdict(
-			    s, key, VERDICT_INCONCLUSIVE, space_name[space],
-			    "%.4g ns a step, but what runs cannot be read back: whether compilers left these loads to "
-			    "constant memory is not known",
-			    level[k].value);
-		}
-	}
+	static const char *const parts[] = {"capacity", "latency"};
+	for (size_t i = 0; i < 2 * levels; i++)
+		study_verdict(
+		    s, KEY("walk.%s.%zu.%s", space_name[space], i / 2 + 1, parts[i % 2]), VERDICT_INCONCLUSIVE,
+		    space_name[space],
+		    "%.4g ns a step, but what runs cannot be read back: whether compilers left these loads to "
+		    "constant memory is not known",
+		    level[i / 2].value);
 }
 
 /* Whether walks that come to more places of arrays that some level has no room for take another time. After all of an array was read that
@@ -503,10 +488,8 @@ static int draw(const struct study *s, struct figure_list *out)
 		if (n && figure_add(f, space_name[space], MARK_LINE, x, y, NULL, n))
 			return -1;
 		for (size_t k = 0; k < STAT_LEVELS; k++) {
-			char key[64];
 			double size;
-			key_of(key, space, k, "capacity");
-			if (study_number(s, key, &size)) {
+			if (study_number(s, KEY("walk.%s.%zu.capacity", space_name[space], k + 1), &size)) {
 				char text[48];
 				snprintf(text, sizeof text, "%s %.4g KB", space_name[space], size / 1024);
 				figure_note(f, true, size, text);

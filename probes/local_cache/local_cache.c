@@ -1,5 +1,4 @@
 /* Local memory (ld.local): the cache that it asks first, by a trace of its own. Mei 2014, 2 and 3.2. */
-#include "data/native_record.h"
 #include "probe/chase.h"
 #include <math.h>
 #include <stdio.h>
@@ -15,8 +14,6 @@ enum { OWN, BARE, WIDE, PAST_L1 };
 #define THREAD_MOST  (16u << 10)
 #define PART	     2u /* of the memory may be reserved: the driver does it for all threads that may be resident */
 #define PAST_PART    8u
-#define LIMIT	     (1u << 20)
-#define LIMIT_LEAST  16384
 #define LEAST_CC     20
 #define BEGINS	     0.7 /* of all pieces that one miss fetches: their first words are late, where nothing was read before */
 static const char prefix[] = "cache.local.l1";
@@ -45,16 +42,12 @@ static int setup_chase(const struct study *s, double x, const double *p, struct 
 {
 	const unsigned kind = (unsigned)p[CHASE_PLACE] % 8;
 	const struct chase_kernel past = {.template_path = "probes/global_cache/global_chase.ptx",
-					  .load = "ld.global.cg.u64",
-					  .space = BUFFER_GLOBAL,
-					  .in_shared = true,
-					  .load_class = NATIVE_LOAD_GLOBAL},
+					  .load = chase_load_of(s, WAY_PAST_L1),
+					  .in_shared = true},
 				  own = {.template_path = "probes/local_cache/local_chase.ptx",
-					 .load = "ld.local.u32",
-					 .space = BUFFER_GLOBAL,
+					 .load = chase_load_of(s, WAY_LOCAL),
 					 .local_bytes = thread_bytes(s, kind),
-					 .in_shared = kind != BARE,
-					 .load_class = NATIVE_LOAD_LOCAL};
+					 .in_shared = kind != BARE};
 	return chase_setup(s, x, p, j, kind == PAST_L1 ? &past : &own);
 }
 
@@ -88,10 +81,8 @@ static bool side_by_side(const struct chase_path *c, const struct chase_run *col
 
 static const struct finding *of_cache(const struct study *s, const char *cache, const char *what)
 {
-	char key[64];
 
-	snprintf(key, sizeof(key), "%s.%s", cache, what);
-	const struct finding *f = study_finding(s, key);
+	const struct finding *f = study_finding(s, KEY("%s.%s", cache, what));
 	return f && (f->verdict == VERDICT_MEASURED || f->verdict == VERDICT_BOUND) ? f : NULL;
 }
 
@@ -112,14 +103,12 @@ static void allow_for_gaps(struct study *s)
 		return;
 	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
 		const struct finding *f = of_cache(s, prefix, what[i]);
-		char key[64];
-		snprintf(key, sizeof(key), "%s.%s", prefix, what[i]);
 		if (!f || f->verdict != VERDICT_MEASURED)
 			continue;
 		const double least = f->value.number;
-		study_bound(s, key, least, INFINITY, "of what a warp's local memory fills, if it lies without gaps",
-			    "chase", "%.0f bytes if words of a warp lie without gaps, which no other path confirms",
-			    least);
+		study_bound(s, KEY("%s.%s", prefix, what[i]), least, INFINITY,
+			    "of what a warp's local memory fills, if it lies without gaps", "chase",
+			    "%.0f bytes if words of a warp lie without gaps, which no other path confirms", least);
 	}
 }
 
@@ -142,7 +131,7 @@ static void study_local_cache(struct study *s)
 	double l2;
 
 	past.kind = past.lap_kind = PAST_L1;
-	past.limit = most && most < LIMIT ? most : LIMIT;
+	past.limit = most && most < CHASE_NEAR_LIMIT ? most : CHASE_NEAR_LIMIT;
 	past.word = 8;
 	past.beyond_sm = true;
 	wide.kind = wide.lap_kind = WIDE;
@@ -152,7 +141,7 @@ static void study_local_cache(struct study *s)
 
 	if (d->cc < LEAST_CC)
 		return say(s, VERDICT_UNSUPPORTED, "loads of this device cannot pass by a cache");
-	if (reach < LIMIT_LEAST)
+	if (reach < CHASE_LIMIT_LEAST)
 		return say(s, VERDICT_INCONCLUSIVE,
 			   "the first TLB reaches too little for a walk, and its misses look like a cache's");
 	const enum chase_state a = chase_walk(&c, walk), b = chase_walk(&past, beyond);

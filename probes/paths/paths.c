@@ -240,18 +240,16 @@ static enum seen where(const struct level *l, const struct ticks *t)
 
 static void say(struct study *s, const char *path, enum verdict v, const char *because)
 {
-	char key[64];
 
-	snprintf(key, sizeof(key), "cache.%s.l1.shared_with", path);
-	study_verdict(s, key, v, strcmp(path, "local") == 0 ? "lines" : "reuse", "%s", because);
+	study_verdict(s, KEY("cache.%s.l1.shared_with", path), v, strcmp(path, "local") == 0 ? "lines" : "reuse", "%s",
+		      because);
 }
 
 static void say_shared(struct study *s, const char *path, const char *with, const char *method, const char *seen)
 {
-	char key[64];
 
-	snprintf(key, sizeof(key), "cache.%s.l1.shared_with", path);
-	study_text(s, key, with, method, strcmp(path, "readonly") == 0 ? "reuse" : "lines", "%s", seen);
+	study_text(s, KEY("cache.%s.l1.shared_with", path), with, method,
+		   strcmp(path, "readonly") == 0 ? "reuse" : "lines", "%s", seen);
 }
 
 static double least_gap(const struct study *s)
@@ -363,11 +361,10 @@ static void study_readonly(struct study *s)
  * lines, and one piece of each of twice as many lines as it has drove nothing out. */
 static double stretch_of(const struct study *s, const char *path)
 {
-	char key[48];
 	double size;
 
-	snprintf(key, sizeof(key), "cache.%s.l1.size", path);
-	return study_number(s, key, &size) && TIMES * size <= STRETCH_MOST ? TIMES * size : STRETCH;
+	return study_number(s, KEY("cache.%s.l1.size", path), &size) && TIMES * size <= STRETCH_MOST ? TIMES * size
+												     : STRETCH;
 }
 
 static struct ticks after(struct study *s, enum way w, uint32_t words)

@@ -1,5 +1,4 @@
 /* Loads marked read-only (ld.global.nc): the cache that they ask first, by a trace of their own. Mei 2014, 2 and 3.2. */
-#include "data/native_record.h"
 #include "probe/chase.h"
 #include "probe/trace.h"
 #include <math.h>
@@ -10,40 +9,34 @@ enum { READONLY_CHASE, READONLY_LAP, READONLY_STRIDES };
 /* Kinds of load. Records go to shared memory, but for BARE, whose launches have none. */
 enum { MARKED, BARE, PAST_L1 };
 
-#define LIMIT	    (1u << 20)
-#define FAR_LIMIT   (16u << 20)
-#define LIMIT_LEAST 16384
-#define LEAST_CC    35
+#define LEAST_CC 35
 static const char prefix[] = "cache.readonly.l1";
 
-static struct chase_kernel kernel_of(const char *path, unsigned kind)
+static struct chase_kernel kernel_of(const struct study *s, const char *path, const double *p)
 {
+	const unsigned kind = (unsigned)p[CHASE_PLACE] % 8;
 	return (struct chase_kernel){.template_path = path,
-				     .load = kind == PAST_L1 ? "ld.global.cg.u64" : "ld.global.nc.u64",
-				     .space = BUFFER_GLOBAL,
-				     .in_shared = kind != BARE,
-				     .load_class = NATIVE_LOAD_GLOBAL};
+				     .load = chase_load_of(s, kind == PAST_L1 ? WAY_PAST_L1 : WAY_READONLY),
+				     .in_shared = kind != BARE};
 }
 
 static int setup_chase(const struct study *s, double x, const double *p, struct job *j)
 {
-	const struct chase_kernel k =
-	    kernel_of("probes/readonly_cache/readonly_chase.ptx", (unsigned)p[CHASE_PLACE] % 8);
+	const struct chase_kernel k = kernel_of(s, "probes/readonly_cache/readonly_chase.ptx", p);
 	return chase_setup(s, x, p, j, &k);
 }
 
 static int setup_lap(const struct study *s, double x, const double *p, struct job *j)
 {
-	const struct chase_kernel k = kernel_of("probes/readonly_cache/readonly_lap.ptx", (unsigned)p[CHASE_PLACE] % 8);
+	const struct chase_kernel k = kernel_of(s, "probes/readonly_cache/readonly_lap.ptx", p);
 	return lap_setup(s, x, p, j, &k);
 }
 
 static int setup_strides(const struct study *s, double x, const double *p, struct job *j)
 {
 	const struct trace_kernel k = {.template_path = "probes/replacement/plain_trace.ptx",
-				       .load = "ld.global.nc.u64",
-				       .roomy = true,
-				       .load_class = NATIVE_LOAD_GLOBAL};
+				       .load = chase_load_of(s, WAY_READONLY),
+				       .roomy = true};
 	return strides_setup(s, x, p, j, &k);
 }
 
@@ -77,7 +70,7 @@ static void study_readonly_cache(struct study *s)
 			       .lap = READONLY_LAP,
 			       .kind = MARKED,
 			       .lap_kind = MARKED,
-			       .limit = most && most < LIMIT ? most : LIMIT,
+			       .limit = most && most < CHASE_NEAR_LIMIT ? most : CHASE_NEAR_LIMIT,
 			       .reach = reach == UINT64_MAX ? 0 : reach,
 			       .word = 8,
 			       .room = chase_room(d, true),
@@ -91,7 +84,7 @@ static void study_readonly_cache(struct study *s)
 	struct chase_path far = past;
 	far.kind = far.lap_kind = BARE;
 	far.room = chase_room(d, false);
-	far.limit = most && most < FAR_LIMIT ? most : FAR_LIMIT;
+	far.limit = most && most < CHASE_FAR_LIMIT ? most : CHASE_FAR_LIMIT;
 	far.first_only = false;
 	/* Where others empty it faster than a lap over all of it goes by, a few of its lines tell whether it is what those found. */
 	double size;
@@ -100,7 +93,7 @@ static void study_readonly_cache(struct study *s)
 
 	if (d->cc < LEAST_CC)
 		return say(s, VERDICT_UNSUPPORTED, "this device has no loads marked read-only");
-	if (reach < LIMIT_LEAST)
+	if (reach < CHASE_LIMIT_LEAST)
 		return say(s, VERDICT_INCONCLUSIVE,
 			   "the first TLB reaches too little for a walk, and its misses look like a cache's");
 	const enum chase_state a = chase_walk(&c, walk), b = chase_walk(&past, beyond);

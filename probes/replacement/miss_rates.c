@@ -237,14 +237,11 @@ static void ask_lines(struct study *s)
 static void ask_pages(struct study *s)
 {
 	double entries, line;
-	char key[48];
 
 	for (unsigned k = 4; k >= 1; k--) {
-		snprintf(key, sizeof(key), "tlb.global.l%u.entries", k);
-		if (!study_number(s, key, &entries) || entries > PAGES_MOST)
+		if (!study_number(s, KEY("tlb.global.l%u.entries", k), &entries) || entries > PAGES_MOST)
 			continue;
-		snprintf(key, sizeof(key), "tlb.global.l%u.line", k);
-		if (!study_number(s, key, &line) ||
+		if (!study_number(s, KEY("tlb.global.l%u.line", k), &line) ||
 		    (entries + STEPS + 2) * line > (double)study_device(s)->memory_bytes / 2)
 			return;
 		for (unsigned i = 0; i <= STEPS; i++) {

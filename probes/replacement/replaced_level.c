@@ -12,11 +12,9 @@
 
 bool level_number(const struct level *l, const char *prefix, const char *what, uint64_t *v)
 {
-	char key[96];
 	double is;
 
-	snprintf(key, sizeof(key), "%s.%s", prefix, what);
-	if (!study_number(l->study, key, &is) || !(is >= 1))
+	if (!study_number(l->study, KEY("%s.%s", prefix, what), &is) || !(is >= 1))
 		return false;
 	*v = (uint64_t)is;
 	return true;
@@ -25,13 +23,11 @@ bool level_number(const struct level *l, const char *prefix, const char *what, u
 /* Ways and sets of a level above: of the largest of unequal sets, where lines one size further share the set. */
 static bool sets_of(const struct level *l, const char *prefix, uint64_t *ways, uint64_t *sets)
 {
-	char key[96];
 	uint64_t size, line;
 
 	if (level_number(l, prefix, "ways", ways) && level_number(l, prefix, "sets", sets))
 		return true;
-	snprintf(key, sizeof(key), "%s.set_sizes", prefix);
-	const struct finding *f = study_finding(l->study, key);
+	const struct finding *f = study_finding(l->study, KEY("%s.set_sizes", prefix));
 	if (!f || f->verdict != VERDICT_MEASURED || f->value.kind != VALUE_ARRAY ||
 	    !level_number(l, prefix, "line", &line) ||
 	    !level_number(l, prefix, set_pages(l->path) ? "reach" : "size", &size))

@@ -13,19 +13,15 @@
 
 void level_verdict(const struct level *l, const char *what, enum verdict v, const char *because)
 {
-	char key[96];
 
-	snprintf(key, sizeof(key), "%s.%s", l->prefix, what);
-	study_verdict(l->study, key, v, "trace", "%s", because);
+	study_verdict(l->study, KEY("%s.%s", l->prefix, what), v, "trace", "%s", because);
 }
 
 void level_mapping(const struct level *l, const char *name, const char *because)
 {
-	char key[96];
 
-	snprintf(key, sizeof(key), "%s.mapping", l->prefix);
-	study_text(l->study, key, name, "lines that conflict, at strides of one set and of tiles of neighbours",
-		   "trace", "%s", because);
+	study_text(l->study, KEY("%s.mapping", l->prefix), name,
+		   "lines that conflict, at strides of one set and of tiles of neighbours", "trace", "%s", because);
 }
 
 static int by_chance(const void *a, const void *b)
@@ -39,7 +35,6 @@ static void conclude_victim(const struct level *l, const struct policy_result *r
 {
 	static const char method[] = "lines replaced, counted by the way that they were in";
 	double sorted[VALUE_ARRAY_MAX], most, usual, slack;
-	char key[96];
 
 	if (r->ways > VICTIM_WAYS)
 		return;
@@ -58,30 +53,25 @@ static void conclude_victim(const struct level *l, const struct policy_result *r
 		return;
 	}
 	slack = 1 + r->half / most;
-	snprintf(key, sizeof(key), "%s.victim_interval", l->prefix);
-	study_measured_number(l->study, key, 1 / most, 1 / most / slack, slack / most, "sm", method, "trace",
-			      "its chance is %.3f, give or take %.3f", most, r->half);
+	study_measured_number(l->study, KEY("%s.victim_interval", l->prefix), 1 / most, 1 / most / slack, slack / most,
+			      "sm", method, "trace", "its chance is %.3f, give or take %.3f", most, r->half);
 	slack *= 1 + r->half / usual;
-	snprintf(key, sizeof(key), "%s.victim_odds", l->prefix);
-	study_measured_number(l->study, key, most / usual, most / usual / slack, most / usual * slack, "sm", method,
-			      "trace", "chances of %.3f and %.3f", most, usual);
+	study_measured_number(l->study, KEY("%s.victim_odds", l->prefix), most / usual, most / usual / slack,
+			      most / usual * slack, "sm", method, "trace", "chances of %.3f and %.3f", most, usual);
 }
 
 void level_policy(const struct level *l, const struct policy_result *r)
 {
 	static const char method[] = "rules simulated beside single accesses to one set, and dropped when contradicted";
 	struct study *s = l->study;
-	char key[96];
 
-	snprintf(key, sizeof(key), "%s.policy", l->prefix);
 	if (r->state != CHASE_DONE) {
 		level_verdict(l, "policy", VERDICT_INCONCLUSIVE, r->seen);
 		return;
 	}
-	study_text(s, key, r->name, method, "trace", "%s", r->seen);
+	study_text(s, KEY("%s.policy", l->prefix), r->name, method, "trace", "%s", r->seen);
 	const bool lru = strcmp(r->name, "lru") == 0;
-	snprintf(key, sizeof(key), "%s.lru", l->prefix);
-	study_text(s, key, lru ? "yes" : "no", method, "trace", "%s", r->seen);
+	study_text(s, KEY("%s.lru", l->prefix), lru ? "yes" : "no", method, "trace", "%s", r->seen);
 	const bool schedule = strcmp(r->name, "schedule") == 0;
 	if ((!schedule && strcmp(r->name, "weighted") != 0) || r->ways > VALUE_ARRAY_MAX || set_pages(l->path) ||
 	    l->lent)
@@ -89,10 +79,8 @@ void level_policy(const struct level *l, const struct policy_result *r)
 	if (schedule) {
 		static const char follow[] =
 		    "which way each replaced line was in, beside how many accesses and misses were before";
-		snprintf(key, sizeof(key), "%s.schedule_step", l->prefix);
-		study_text(s, key, r->step, follow, "trace", "%s", r->seen);
-		snprintf(key, sizeof(key), "%s.schedule", l->prefix);
-		study_text(s, key, r->schedule, follow, "trace", "%s", r->seen);
+		study_text(s, KEY("%s.schedule_step", l->prefix), r->step, follow, "trace", "%s", r->seen);
+		study_text(s, KEY("%s.schedule", l->prefix), r->schedule, follow, "trace", "%s", r->seen);
 	}
 	if (r->mixed) {
 		level_verdict(
@@ -108,18 +96,13 @@ void level_policy(const struct level *l, const struct policy_result *r)
 		level_verdict(l, "replacement_probability", VERDICT_INCONCLUSIVE, why);
 		return;
 	}
-	snprintf(key, sizeof(key), "%s.replacement_probability", l->prefix);
-	struct finding f = study_measured(key, 0, NAN, NAN, "lines replaced, counted by the way that they were in");
-	f.value.kind = VALUE_ARRAY;
-	f.value.array_count = r->ways;
-	memcpy(f.value.array, r->chance, r->ways * sizeof(r->chance[0]));
-	snprintf(f.unit, sizeof(f.unit), "ratio");
+	char seen[96];
 	if (schedule)
-		snprintf(f.because, sizeof(f.because), "shares of the list %s; ways are in no order", r->schedule);
+		snprintf(seen, sizeof(seen), "shares of the list %s", r->schedule);
 	else
-		snprintf(f.because, sizeof(f.because), "each within %.3f; ways are in no order", r->half);
-	snprintf(f.evidence[0], sizeof(f.evidence[0]), "trace");
-	f.evidence_count = 1;
-	study_conclude(s, &f);
+		snprintf(seen, sizeof(seen), "each within %.3f", r->half);
+	study_measured_array(l->study, KEY("%s.replacement_probability", l->prefix), r->chance, r->ways, "",
+			     "lines replaced, counted by the way that they were in", "trace",
+			     "%s; ways are in no order", seen);
 	conclude_victim(l, r);
 }

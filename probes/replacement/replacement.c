@@ -51,10 +51,8 @@ static const char *const helped[] = {"readonly_cache", NULL};
 
 static const struct finding *finding_of(const struct level *l, const char *what)
 {
-	char key[96];
 
-	snprintf(key, sizeof(key), "%s.%s", l->prefix, what);
-	return study_finding(l->study, key);
+	return study_finding(l->study, KEY("%s.%s", l->prefix, what));
 }
 
 /* Whether lines that conflict with one line more than the level holds, with none read in between, are not evenly spaced. */
@@ -347,13 +345,11 @@ static void study_level(struct level *l)
 /* The key of what lies behind a level: that of the next one's latency, in `next`, known or not; `last` where there is no next one. */
 static void behind(const struct study *s, char *next, size_t n, const char *what, const char *last)
 {
-	char key[64];
 	double one;
 
 	if (study_number(s, next, &one))
 		return;
-	snprintf(key, sizeof(key), "%.*s.%s", (int)(strrchr(next, '.') - next), next, what);
-	const struct finding *f = study_finding(s, key);
+	const struct finding *f = study_finding(s, KEY("%.*s.%s", (int)(strrchr(next, '.') - next), next, what));
 	if (!f || f->verdict == VERDICT_ABSENT)
 		snprintf(next, n, "%s", last);
 }
@@ -404,17 +400,14 @@ static void study_readonly(struct study *s, uint64_t limit, uint64_t apart)
 /* Bytes that the first TLB of a path translates, and its entries; as they were, where nobody knows. */
 static void translated(const struct study *s, const char *path, uint64_t *reach, uint64_t *entries)
 {
-	char key[64];
 	double count;
 
-	snprintf(key, sizeof(key), "tlb.%s.l1.reach", path);
-	const struct finding *f = study_finding(s, key);
+	const struct finding *f = study_finding(s, KEY("tlb.%s.l1.reach", path));
 	if (f && f->verdict == VERDICT_MEASURED)
 		*reach = least(*reach, (uint64_t)f->value.number);
 	else if (f && f->verdict == VERDICT_BOUND)
 		*reach = least(*reach, (uint64_t)f->lo);
-	snprintf(key, sizeof(key), "tlb.%s.l1.entries", path);
-	if (study_number(s, key, &count))
+	if (study_number(s, KEY("tlb.%s.l1.entries", path), &count))
 		*entries = (uint64_t)count;
 }
 

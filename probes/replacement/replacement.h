@@ -12,6 +12,7 @@ static inline bool set_pages(enum set_path path)
 	return path == SET_PAGES || path == SET_TEXTURE_PAGES;
 }
 
+struct chase_load set_load(const struct study *s, enum set_path path);
 /* The experiment that walks over a path of caches. */
 static inline unsigned set_chase(enum set_path path)
 {

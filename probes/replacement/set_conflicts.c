@@ -1,6 +1,5 @@
 /* Lines of one set where they are not evenly spaced: those that miss when one line more than fits is read. */
 #include "base/arena.h"
-#include "data/native_record.h"
 #include "replacement.h"
 #include "stat/stat.h"
 #include <math.h>
@@ -18,57 +17,25 @@
 
 static int setup(const struct study *s, double x, const double *p, struct job *j, enum set_path path)
 {
-	bool old = study_device(s)->cc < 20, past = path == SET_PAST_L1;
-	struct chase_kernel k = {.template_path = "probes/global_cache/global_chase.ptx",
-				 .load = old	? past ? "ld.volatile.global.u64" : "ld.global.u64"
-					 : past ? "ld.global.cg.u64"
-						: "ld.global.ca.u64",
-				 .space = BUFFER_GLOBAL,
-				 .in_shared = true,
-				 .load_class = NATIVE_LOAD_GLOBAL};
-	if (path == SET_CONSTANT)
-		k = (struct chase_kernel){.template_path = "probes/constant_cache/constant_chase.ptx",
-					  .load = "ld.const.u32",
-					  .space = BUFFER_CONSTANT,
-					  .symbol = "ring",
-					  .space_bytes = study_device(s)->constant_bytes,
-					  .in_shared = true,
-					  .load_class = NATIVE_LOAD_CONST};
-	if (path == SET_TEXTURE) {
-		k.template_path = "probes/texture_cache/texture_chase.ptx";
-		k.load = "tex.1d.v4.u32.s32";
-		k.texture = true;
-		k.load_class = NATIVE_TEXTURE;
-	}
-	if (path == SET_READONLY)
-		k.load = "ld.global.nc.u64";
+	const struct chase_kernel k = {.template_path = path == SET_CONSTANT
+							    ? "probes/constant_cache/constant_chase.ptx"
+							: path == SET_TEXTURE ? "probes/texture_cache/texture_chase.ptx"
+									      : "probes/global_cache/global_chase.ptx",
+				       .load = set_load(s, path),
+				       .in_shared = true};
 	return chase_setup(s, x, p, j, &k);
 }
 
-int set_setup_near(const struct study *s, double x, const double *p, struct job *j)
-{
-	return setup(s, x, p, j, SET_NEAR);
-}
-
-int set_setup_past(const struct study *s, double x, const double *p, struct job *j)
-{
-	return setup(s, x, p, j, SET_PAST_L1);
-}
-
-int set_setup_texture(const struct study *s, double x, const double *p, struct job *j)
-{
-	return setup(s, x, p, j, SET_TEXTURE);
-}
-
-int set_setup_constant(const struct study *s, double x, const double *p, struct job *j)
-{
-	return setup(s, x, p, j, SET_CONSTANT);
-}
-
-int set_setup_readonly(const struct study *s, double x, const double *p, struct job *j)
-{
-	return setup(s, x, p, j, SET_READONLY);
-}
+#define SETUP(name, path)                                                                                              \
+	int name(const struct study *s, double x, const double *p, struct job *j)                                      \
+	{                                                                                                              \
+		return setup(s, x, p, j, path);                                                                        \
+	}
+SETUP(set_setup_near, SET_NEAR)
+SETUP(set_setup_past, SET_PAST_L1)
+SETUP(set_setup_texture, SET_TEXTURE)
+SETUP(set_setup_constant, SET_CONSTANT)
+SETUP(set_setup_readonly, SET_READONLY)
 
 /* Latencies that occur often over so many lines. */
 static enum chase_state often(struct chase_path *c, const struct set_lines *l, double lines, struct chase_peak *peak,

@@ -1,7 +1,6 @@
 /* From a set's lines to accesses, and back from a point to what they cost. */
 #include "base/arena.h"
 #include "base/units.h"
-#include "data/native_record.h"
 #include "replacement.h"
 #include <errno.h>
 #include <math.h>
@@ -15,7 +14,6 @@
 #define SEED_MORE   1 /* what is left of a word that a double holds */
 #define LIST_WORDS  6
 #define WORD_BITS   51
-#define PAGE_USED   4096u /* bytes: no page is smaller */
 #define FLIP_BITS   25
 #define STEP_LEAST  32u
 #define STEP_BITS   3
@@ -232,7 +230,7 @@ static uint32_t turn_step(const struct set_lines *l)
 static uint32_t place_of(const struct set_lines *l, uint64_t address, uint32_t turn)
 {
 	if (set_pages(l->path))
-		address += (13 * (address / l->line) * PAGE_LINE + (uint64_t)turn * turn_step(l)) % PAGE_USED;
+		address += (13 * (address / l->line) * PAGE_LINE + (uint64_t)turn * turn_step(l)) % CHASE_PAGE;
 	return (uint32_t)(address >> SHIFT);
 }
 
@@ -310,29 +308,21 @@ static uint64_t span_of(const struct set_lines *l)
 	return most + l->line;
 }
 
+struct chase_load set_load(const struct study *s, enum set_path path)
+{
+	static const enum chase_way way[] = {
+	    [SET_NEAR] = WAY_NEAR,	   [SET_PAST_L1] = WAY_PAST_L1, [SET_TEXTURE] = WAY_TEXTURE,
+	    [SET_CONSTANT] = WAY_CONSTANT, [SET_PAGES] = WAY_PAST_L1,	[SET_TEXTURE_PAGES] = WAY_TEXTURE,
+	    [SET_READONLY] = WAY_READONLY};
+	return chase_load_of(s, way[path]);
+}
+
 static struct trace_kernel kernel_of(const struct study *s, enum set_path path)
 {
-	bool old = study_device(s)->cc < 20, past = path == SET_PAST_L1 || path == SET_PAGES;
-	if (path == SET_CONSTANT)
-		return (struct trace_kernel){.template_path = "probes/replacement/constant_trace.ptx",
-					     .load = "ld.const.u32",
-					     .symbol = "ring",
-					     .space_bytes = study_device(s)->constant_bytes,
-					     .load_class = NATIVE_LOAD_CONST};
-	struct trace_kernel k = {.template_path = "probes/replacement/plain_trace.ptx",
-				 .load = old	? past ? "ld.volatile.global.u64" : "ld.global.u64"
-					 : past ? "ld.global.cg.u64"
-						: "ld.global.ca.u64",
-				 .roomy = past,
-				 .load_class = NATIVE_LOAD_GLOBAL};
-	if (path == SET_TEXTURE || path == SET_TEXTURE_PAGES) {
-		k.load = "tex.1d.v4.u32.s32";
-		k.texture = true;
-		k.load_class = NATIVE_TEXTURE;
-	}
-	if (path == SET_READONLY)
-		k.load = "ld.global.nc.u64";
-	return k;
+	return (struct trace_kernel){.template_path = path == SET_CONSTANT ? "probes/replacement/constant_trace.ptx"
+									   : "probes/replacement/plain_trace.ptx",
+				     .load = set_load(s, path),
+				     .roomy = path == SET_PAST_L1 || path == SET_PAGES};
 }
 
 static int ascending(const void *a, const void *b)
@@ -382,7 +372,7 @@ static bool take_turns(const struct study *s, struct arena *a, struct set_lines 
 	study_number(s, "cache.texture.l1.line", &line);
 	for (; l->step_bits < STEP_BITS && turn_step(l) < line;)
 		l->step_bits++;
-	for (; turn_step(l) << l->turn_bits < PAGE_USED &&
+	for (; turn_step(l) << l->turn_bits < CHASE_PAGE &&
 	       (double)turn_step(l) * (pages << l->turn_bits) < FRONT_TIMES * size;)
 		l->turn_bits++;
 	return true;

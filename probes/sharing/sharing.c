@@ -2,7 +2,6 @@
  * Fig. 20. */
 #include "base/arena.h"
 #include "constant_bandwidth.h"
-#include "data/native_record.h"
 #include "probe/share.h"
 #include <errno.h>
 #include <math.h>
@@ -18,21 +17,14 @@ enum { CLOCK_STEPS = 8 /* cycles that reading the clock may take off a hit, or n
 static int setup_pair(const struct study *s, double x, const double *p, struct job *j)
 {
 	const struct chase_kernel k = {.template_path = "probes/sharing/constant_share.ptx",
-				       .load = "ld.const.u32",
-				       .space = BUFFER_CONSTANT,
-				       .symbol = "ring",
-				       .space_bytes = study_device(s)->constant_bytes,
-				       .load_class = NATIVE_LOAD_CONST};
+				       .load = chase_load_of(s, WAY_CONSTANT)};
 	return share_setup(s, x, p, j, &k);
 }
 
 static int setup_texture(const struct study *s, double x, const double *p, struct job *j)
 {
 	const struct chase_kernel k = {.template_path = "probes/sharing/texture_share.ptx",
-				       .load = "tex.1d.v4.u32.s32",
-				       .space = BUFFER_GLOBAL,
-				       .texture = true,
-				       .load_class = NATIVE_TEXTURE};
+				       .load = chase_load_of(s, WAY_TEXTURE)};
 	return share_setup(s, x, p, j, &k);
 }
 
@@ -66,17 +58,6 @@ struct place {
 	enum chase_state state;
 };
 
-static const char *path_key(char *out, size_t n, const char *path, unsigned level, const char *what)
-{
-	snprintf(out, n, "cache.%s.l%u.%s", path, level + 1, what);
-	return out;
-}
-
-static const char *key_of(char *out, size_t n, unsigned level, const char *what)
-{
-	return path_key(out, n, "constant", level, what);
-}
-
 /* What is MEASURED, or the least that is sure, or 0. */
 static double at_least(const struct study *s, const char *key)
 {
@@ -90,17 +71,14 @@ static double at_least(const struct study *s, const char *key)
 static bool latency_behind(const struct place *of, unsigned k, double *out)
 {
 	const struct study *s = of->path.study;
-	char key[64];
-	const struct finding *next = study_finding(s, path_key(key, sizeof key, of->name, k + 1, "size"));
+	const struct finding *next = study_finding(s, KEY("cache.%s.l%u.size", of->name, k + 2));
 	if (next && next->verdict != VERDICT_ABSENT)
-		return study_number(s, path_key(key, sizeof key, of->name, k + 1, "latency"), out);
+		return study_number(s, KEY("cache.%s.l%u.latency", of->name, k + 2), out);
 	/* One more may be there where nobody knows how many there are. */
 	double levels;
-	snprintf(key, sizeof key, "cache.%s.levels", of->name);
-	if (!next && !study_number(s, key, &levels))
+	if (!next && !study_number(s, KEY("cache.%s.levels", of->name), &levels))
 		return false;
-	snprintf(key, sizeof key, "memory.%s.latency", of->name);
-	return study_number(s, key, out);
+	return study_number(s, KEY("memory.%s.latency", of->name), out);
 }
 
 /* What a faster clock makes of a level: by which share ticks of its hits may differ, 0 where hits of what lies behind it may be as near, and by
@@ -110,9 +88,8 @@ static void allow_for_swing(const struct place *of, unsigned k, struct share_lev
 {
 	const struct study *s = of->path.study;
 	const double swing = study_swing(s);
-	char key[64];
 	double own, behind;
-	if (!(swing > 0) || !study_number(s, path_key(key, sizeof key, of->name, k, "latency"), &own))
+	if (!(swing > 0) || !study_number(s, KEY("cache.%s.l%u.latency", of->name, k + 1), &own))
 		return;
 	if (!latency_behind(of, k, &behind)) {
 		l->swing = swing;
@@ -129,10 +106,9 @@ static void allow_for_swing(const struct place *of, unsigned k, struct share_lev
 static double slower_than_first(const struct place *of, unsigned k)
 {
 	const struct study *s = of->path.study;
-	char key[64];
 	double own, first;
-	if (!k || !study_number(s, path_key(key, sizeof key, of->name, k, "latency"), &own) ||
-	    !study_number(s, path_key(key, sizeof key, of->name, 0, "latency"), &first))
+	if (!k || !study_number(s, KEY("cache.%s.l%u.latency", of->name, k + 1), &own) ||
+	    !study_number(s, KEY("cache.%s.l%u.latency", of->name, 1), &first))
 		return 0;
 	return own - first;
 }
@@ -164,10 +140,9 @@ static bool ask_cold(struct place *of, unsigned k, double size, double line)
 /* Whether a level is asked the other way round whose size is not known: it is there for sure if its latency is. */
 static bool unknown_size(struct place *of, unsigned k, double line, char *why, size_t n)
 {
-	char key[64];
 	double latency;
 	snprintf(why, n, "its size is not known");
-	return line > 0 && study_number(of->path.study, path_key(key, sizeof key, of->name, k, "latency"), &latency) &&
+	return line > 0 && study_number(of->path.study, KEY("cache.%s.l%u.latency", of->name, k + 1), &latency) &&
 	       ask_cold(of, k, 0, line);
 }
 
@@ -176,17 +151,17 @@ static void levels_of(struct place *of)
 {
 	struct share_path *c = &of->path;
 	struct study *s = c->study;
-	char key[64], why[96] = "";
+	char why[96] = "";
 	of->there = 0;
 	for (unsigned k = 0; k < SHARE_LEVELS; k++) {
-		const struct finding *f = study_finding(s, path_key(key, sizeof key, of->name, k, "size"));
-		double size = at_least(s, key), line = 0;
+		const struct finding *f = study_finding(s, KEY("cache.%s.l%u.size", of->name, k + 1));
+		double size = at_least(s, KEY("cache.%s.l%u.size", of->name, k + 1)), line = 0;
 		bool cold = false;
 		if (!f || f->verdict == VERDICT_ABSENT)
 			break;
 		of->there = k + 1;
-		if (!study_number(s, path_key(key, sizeof key, of->name, k, "line"), &line))
-			study_number(s, path_key(key, sizeof key, of->name, k, "sector"), &line);
+		if (!study_number(s, KEY("cache.%s.l%u.line", of->name, k + 1), &line))
+			study_number(s, KEY("cache.%s.l%u.sector", of->name, k + 1), &line);
 		if (line <= 0 && k)
 			line = (double)c->level[k - 1].line;
 		if (why[0])
@@ -220,11 +195,10 @@ static void conclude_scope(struct study *s, const struct place *of, unsigned k)
 {
 	const struct share_level *l = &of->path.level[k];
 	unsigned sms = study_device(s)->sm_count;
-	char key[64];
-	path_key(key, sizeof key, of->name, k, "scope");
+	const struct key_text key = key_text("cache.%s.l%u.scope", of->name, k + 1);
 	if (l->state == CHASE_DONE && l->groups)
 		study_text(
-		    s, key, share_word(l, sms),
+		    s, key.of, share_word(l, sms),
 		    l->cold ? "one SM looks what all others, halves of them, quarters of them have brought to it"
 			    : "one SM looks what all others, halves of them, quarters of them have taken from it",
 		    of->experiment,
@@ -233,7 +207,7 @@ static void conclude_scope(struct study *s, const struct place *of, unsigned k)
 				     : "what each of %u SMs finds depends on others in its group: %u of %u to %u SMs",
 		    sms, l->groups, l->smallest, l->largest);
 	else
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, of->experiment, "%s",
+		study_verdict(s, key.of, VERDICT_INCONCLUSIVE, of->experiment, "%s",
 			      l->why[0] ? l->why : "it was not measured");
 }
 
@@ -327,14 +301,13 @@ static void sweep(struct share_path *c)
 /* Of the levels that all SMs share. */
 static void bandwidths(struct share_path *c)
 {
-	char key[64];
 	for (unsigned k = 1; k < c->levels; k++) {
 		const struct share_level *l = &c->level[k];
 		double fill = (double)l[-1].line;
 		if (l->state != CHASE_DONE || l->groups != 1 || l[-1].state != CHASE_DONE)
 			continue;
-		study_number(c->study, key_of(key, sizeof key, k - 1, "sector"), &fill);
-		bandwidth_study(c, SHARING_BANDWIDTH, k, fill, key_of(key, sizeof key, k, "bandwidth_total"));
+		study_number(c->study, KEY("cache.constant.l%u.sector", k), &fill);
+		bandwidth_study(c, SHARING_BANDWIDTH, k, fill, KEY("cache.constant.l%u.bandwidth_total", k + 1));
 	}
 }
 
@@ -489,9 +462,9 @@ static int draw_sharing(const struct study *s, struct figure_list *out)
 	}
 	study_take_clock(s, f, "cache.constant.l1.latency");
 	for (unsigned k = 0; k < SHARE_LEVELS; k++) {
-		char key[64], text[24];
+		char text[24];
 		double size;
-		if (!study_number(s, key_of(key, sizeof key, k, "size"), &size))
+		if (!study_number(s, KEY("cache.constant.l%u.size", k + 1), &size))
 			continue;
 		snprintf(text, sizeof text, "L%u / 2", k + 1);
 		figure_note(f, true, size / 2, text);

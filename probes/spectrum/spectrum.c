@@ -1,7 +1,6 @@
 /* Every latency that a load of global memory can have: data near or far, translations at hand or not. Mei 2014, Table 3 and 4.2. */
 #include "spectrum.h"
 #include "base/arena.h"
-#include "data/native_record.h"
 #include "stat/stat.h"
 #include <errno.h>
 #include <math.h>
@@ -147,13 +146,9 @@ int spectrum_spec(struct arena *a, const struct sequence *q, struct trace_spec *
 
 struct trace_kernel spectrum_kernel(const struct study *s, bool past)
 {
-	bool old = study_device(s)->cc < 20;
 	return (struct trace_kernel){.template_path = "probes/spectrum/spectrum_trace.ptx",
-				     .load = old    ? past ? "ld.volatile.global.u64" : "ld.global.u64"
-					     : past ? "ld.global.cg.u64"
-						    : "ld.global.ca.u64",
-				     .roomy = past,
-				     .load_class = NATIVE_LOAD_GLOBAL};
+				     .load = chase_load_of(s, past ? WAY_PAST_L1 : WAY_NEAR),
+				     .roomy = past};
 }
 
 static int setup(const struct study *s, double x, const double *p, struct job *j, bool laps)
@@ -321,20 +316,16 @@ static bool add(struct seen *to, const uint32_t *ticks, const struct sequence *q
 
 void spectrum_conclude(struct study *s, const char *key, double *v, unsigned n, const char *series)
 {
-	struct finding f =
-	    study_measured(key, 0, NAN, NAN, "latency of each kind of access in one chain, by the known one of hits");
+	double latency[VALUE_ARRAY_MAX];
+	unsigned count = 0;
 
 	qsort(v, n, sizeof(v[0]), compare);
-	f.value.kind = VALUE_ARRAY;
 	for (unsigned i = 0; i < n; i++)
-		if (!f.value.array_count || v[i] > f.value.array[f.value.array_count - 1] + APART)
-			f.value.array[f.value.array_count++] = round(v[i] * 10) / 10;
-	snprintf(f.unit, sizeof(f.unit), "cycles");
-	snprintf(f.scope, sizeof(f.scope), "sm");
-	snprintf(f.because, sizeof(f.because), "%u kinds of access have %u latencies", n, f.value.array_count);
-	snprintf(f.evidence[0], sizeof(f.evidence[0]), "%s", series);
-	f.evidence_count = 1;
-	study_conclude(s, &f);
+		if (!count || v[i] > latency[count - 1] + APART)
+			latency[count++] = round(v[i] * 10) / 10;
+	study_measured_array(s, key, latency, count, "sm",
+			     "latency of each kind of access in one chain, by the known one of hits", series,
+			     "%u kinds of access have %u latencies", n, count);
 }
 
 /* What the latencies cannot be told for, in `why`; or false, and then x, p and the latencies of L2 and memory are known. */

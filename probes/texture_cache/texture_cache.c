@@ -1,5 +1,4 @@
 /* Textures on linear memory: every cache level on their path. Wong 2010, IV-H, with the single accesses of Mei 2014, 3.2. */
-#include "data/native_record.h"
 #include "probe/trace.h"
 #include "texture_common.h"
 #include <math.h>
@@ -10,42 +9,31 @@ enum { TEXTURE_CHASE, TEXTURE_LAP, TEXTURE_STRIDES, TEXTURE_REUSE };
 
 #define ZOOM_STRIDE 8 /* bytes, as in the paper's Figures 11 and 12 */
 #define LIMIT	    (4u << 20)
-#define LIMIT_MOST  (16u << 20)
-#define LIMIT_LEAST 16384
 #define LEVELS	    4
 #define PLACEMENTS  64
 #define ALONE	    0.5 /* share of a level at a footprint that it serves */
 #define BESIDE	    0.05
 #define LIKE_L2	    3 /* cycles */
 
-static struct chase_kernel kernel_of(const char *path)
-{
-	return (struct chase_kernel){.template_path = path,
-				     .load = "tex.1d.v4.u32.s32",
-				     .space = BUFFER_GLOBAL,
-				     .texture = true,
-				     .in_shared = true,
-				     .load_class = NATIVE_TEXTURE};
-}
-
 static int setup_chase(const struct study *s, double x, const double *p, struct job *j)
 {
-	const struct chase_kernel k = kernel_of("probes/texture_cache/texture_chase.ptx");
+	const struct chase_kernel k = {.template_path = "probes/texture_cache/texture_chase.ptx",
+				       .load = chase_load_of(s, WAY_TEXTURE),
+				       .in_shared = true};
 	return chase_setup(s, x, p, j, &k);
 }
 
 static int setup_lap(const struct study *s, double x, const double *p, struct job *j)
 {
-	const struct chase_kernel k = kernel_of("probes/texture_cache/texture_lap.ptx");
+	const struct chase_kernel k = {.template_path = "probes/texture_cache/texture_lap.ptx",
+				       .load = chase_load_of(s, WAY_TEXTURE)};
 	return lap_setup(s, x, p, j, &k);
 }
 
 static int setup_strides(const struct study *s, double x, const double *p, struct job *j)
 {
 	const struct trace_kernel k = {.template_path = "probes/replacement/plain_trace.ptx",
-				       .load = "tex.1d.v4.u32.s32",
-				       .texture = true,
-				       .load_class = NATIVE_TEXTURE};
+				       .load = chase_load_of(s, WAY_TEXTURE)};
 	return strides_setup(s, x, p, j, &k);
 }
 
@@ -63,28 +51,15 @@ static const char *const claims[] = {"cache.texture.*", "memory.texture.*", NULL
 static const char by_classes[] = "classes of latency that appear as the footprint grows";
 static const char *const needs[] = {"clock", "tlb", "global_cache", NULL};
 
-static const char *key_of(char *out, size_t n, unsigned level, const char *what)
-{
-	snprintf(out, n, "cache.texture.l%u.%s", level + 1, what);
-	return out;
-}
-
-static void all_inconclusive(struct study *s, const char *why)
-{
-	static const char *const keys[] = {"cache.texture.levels", "cache.texture.l1.size", "memory.texture.latency"};
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		study_verdict(s, keys[i], VERDICT_INCONCLUSIVE, "chase", "%s", why);
-}
-
 /* The largest footprint. An L2 that global loads were seen to overflow is worth going further for. */
 static uint64_t limit_of(const struct study *s)
 {
 	uint64_t most = study_device(s)->memory_bytes / 8, limit = LIMIT;
 	double l2;
 
-	if (study_level_held(s, "cache.global.l2", &l2) && l2 > LIMIT / 2.0 && 1.5 * l2 <= LIMIT_MOST)
+	if (study_level_held(s, "cache.global.l2", &l2) && l2 > LIMIT / 2.0 && 1.5 * l2 <= CHASE_FAR_LIMIT)
 		limit = (uint64_t)(2 * l2);
-	limit = limit > LIMIT_MOST ? LIMIT_MOST : limit;
+	limit = limit > CHASE_FAR_LIMIT ? CHASE_FAR_LIMIT : limit;
 	return limit < most ? limit : most;
 }
 
@@ -169,7 +144,8 @@ static enum chase_state is_common_l2(struct chase_path *c, unsigned k, const str
 	if (f->lo < f->hi || l->sector.state != CHASE_DONE || size < (double)l->sector.value ||
 	    size + 2.0 * (double)l->sector.value > (double)c->limit || c->stride > l->sector.value)
 		return CHASE_DONE;
-	bool right = true, noisy = l->noisy;
+	const enum chase_clarity clarity = l->clarity;
+	bool right = true;
 	c->beyond_sm = !k;
 	for (unsigned i = 0; i < 4; i++) {
 		struct chase_ring_spec ring = {.bytes = (uint64_t)size + (i % 2 ? l->sector.value : 0),
@@ -195,9 +171,10 @@ static enum chase_state is_common_l2(struct chase_path *c, unsigned k, const str
 	if (!*seems)
 		return all;
 	*seems = false;
-	*is = l->adopted = true;
+	*is = true;
+	l->shape_by = SHAPE_BY_PATH;
 	l->stride = c->stride;
-	l->noisy = noisy; /* two paths agree */
+	l->clarity = clarity; /* two paths agree */
 	l->size.state = CHASE_DONE;
 	l->size.value = (uint64_t)size;
 	adopt(s, &l->line, "line");
@@ -299,180 +276,230 @@ static bool as_far_as_memory(const struct study *s, struct chase_placed last)
 	       chase_take_off(s, &last) && fabs(last.mean - global) <= 3 + 0.02 * global;
 }
 
-/* With an open row or without, both are the memory's: where there seem to be rows, the interval holds both. */
-static void conclude_memory(struct study *s, struct chase_placed *memory, const struct chase_placed *open_row)
+/* What was found. The last level holds the largest footprint if first touches are slower than all levels. */
+struct textures {
+	struct chase_path c;
+	struct chase_placed served[CHASE_LEVELS];
+	struct texture_common common;
+	unsigned caches;   /* groups of classes before the last one, which is memory but for such first touches */
+	unsigned levels;   /* that are told */
+	unsigned rows;	   /* the level from which on they may be open rows of the memory; UINT_MAX: none */
+	unsigned doubtful; /* from this one on they may be parts of one level, which answer side by side; 0: none */
+	bool are_rows;	   /* for sure */
+	bool more;	   /* such first touches are for certain */
+	bool unsure;	   /* whether they are */
+};
+
+static bool may_be_rows(const struct textures *m)
 {
-	if (open_row && open_row->state == CHASE_DONE && memory->state == CHASE_DONE)
-		memory->lo = fmin(memory->lo, open_row->lo);
-	chase_conclude_latency(s, "memory.texture.latency", memory);
+	return m->rows <= m->caches && !m->are_rows;
+}
+
+/* Levels, their shapes and latencies. UNDECIDED: why has been said. */
+static enum chase_state find_levels(struct textures *m)
+{
+	struct chase_path *c = &m->c;
+	struct study *s = c->study;
+	const enum chase_state state = chase_survey(c);
+
+	if (state == CHASE_UNDECIDED)
+		chase_say_nothing(s, "texture", c->why);
+	if (state != CHASE_DONE)
+		return state;
+	const unsigned surveyed = c->level_count - 1;
+	m->doubtful = first_doubtful(c);
+	if (texture_common_find(c, TEXTURE_REUSE, c->level_count - !c->cold_slower, &m->common) == CHASE_PENDING)
+		return CHASE_PENDING;
+	for (unsigned k = 0; k < (m->doubtful ? m->doubtful : surveyed); k++)
+		if (shape_of(c, k, &m->common, k + 1 == surveyed) == CHASE_PENDING)
+			return CHASE_PENDING;
+	if (study_pending(s))
+		return CHASE_PENDING;
+	chase_merge(c);
+	m->rows = chase_rows_level(c, &m->are_rows);
+	/* Open rows and closed ones answer side by side. */
+	if (m->are_rows && m->doubtful >= m->rows)
+		m->doubtful = 0;
+	if (m->doubtful && (!c->doubtful || m->doubtful < c->doubtful))
+		c->doubtful = m->doubtful;
+	m->caches = c->level_count - 1;
+	if (c->cold_slower && chase_top_again(c) == CHASE_PENDING)
+		return CHASE_PENDING;
+	if (c->cold_slower)
+		c->level[m->caches].endless = true;
+
+	const bool all = study_device(s)->sm_count <= PLACEMENTS;
+	for (unsigned k = 0; k < (m->doubtful ? m->doubtful : c->level_count); k++) {
+		const bool far = k || m->caches == 0 || c->beyond_sm;
+		chase_latency_over(c, k, far ? CHASE_PLACEMENTS : all ? PLACEMENTS : 16, &m->served[k]);
+		/* An older recording has no more of them. */
+		if (far && m->served[k].state == CHASE_UNDECIDED && !all)
+			chase_latency_over(c, k, PLACEMENTS, &m->served[k]);
+	}
+	for (unsigned k = 0; k < m->caches && k < 2; k++)
+		chase_zoom_ask(c, k, ZOOM_STRIDE, !k);
+	return study_pending(s) ? CHASE_PENDING : CHASE_DONE;
+}
+
+/* Which of them are caches. */
+static void tell_memory(struct textures *m)
+{
+	struct chase_path *c = &m->c;
+
+	m->unsure = c->cold_unsure || (c->cold_slower && as_far_as_memory(c->study, m->served[m->caches]));
+	if (m->unsure && (!c->doubtful || c->doubtful > m->caches))
+		c->doubtful = m->caches;
+	m->more = c->cold_slower && !m->unsure;
+	m->levels = m->caches + m->more;
+	if (m->rows < m->levels)
+		m->levels = m->rows;
+	m->are_rows = m->are_rows && !m->unsure;
+	if (!m->are_rows)
+		return;
+	/* Open rows and what is behind them are the memory. */
+	m->more = false;
+	c->doubtful = c->doubtful && c->doubtful < m->rows ? c->doubtful : 0;
+}
+
+static void conclude_each(struct textures *m)
+{
+	struct chase_path *c = &m->c;
+	struct study *s = c->study;
+
+	for (unsigned k = 0; k < m->levels && !(c->doubtful && k >= c->doubtful); k++) {
+		const struct key_text latency = key_text("cache.texture.l%u.latency", k + 1);
+		judge_sector(s, c, k, c->level[k].shape_by == SHAPE_BY_PATH);
+		if (k == m->caches)
+			chase_leave_endless(c, k, "the largest footprint fits");
+		chase_conclude_geometry(c, k, KEY("cache.texture.l%u", k + 1));
+		texture_common_conclude(s, &m->common, k);
+		if (is_part_of_l2(s, &m->served[k]))
+			study_verdict(s, latency.of, VERDICT_INCONCLUSIVE, "chase",
+				      "%.1f cycles lie between those of near and far lines of global memory's L2, "
+				      "which this may be",
+				      m->served[k].mean);
+		else
+			chase_conclude_latency(s, latency.of, &m->served[k]);
+	}
+}
+
+static void conclude_levels(const struct textures *m)
+{
+	static const char key[] = "cache.texture.levels";
+	const struct chase_path *c = &m->c;
+	const unsigned levels = m->levels;
+	struct study *s = c->study;
+
+	if (may_be_rows(m))
+		study_at_least(s, key, chase_sure(c, levels), by_classes, "chase", "level %u: %s", m->rows + 1,
+			       chase_rows_why);
+	else if (c->doubtful)
+		study_at_least(s, key, chase_sure(c, levels), by_classes, "chase",
+			       "of %u classes of latency, those from number %u on %s", c->level_count + m->more,
+			       c->doubtful + 1,
+			       c->doubt[0]   ? "may be two: few accesses show what others empty as fast as it is filled"
+			       : m->unsure   ? "may be memory, whose first touches something delayed"
+			       : m->doubtful ? "appear side by side at every footprint, as parts of one level do"
+					     : "hold about as much as one another, as parts of one level do");
+	else if (!levels && m->are_rows)
+		study_verdict(s, key, VERDICT_ABSENT, "chase",
+			      "what is fetched at once is as long as a row of the memory, and nothing keeps it");
+	else if (!levels && c->fill_unit > 0)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "chase",
+			      "a walk by words is faster inside of blocks, but no footprint hits");
+	else if (!levels)
+		study_verdict(s, key, VERDICT_ABSENT, "chase",
+			      "a fetch takes %.1f cycles at every footprint up to %llu bytes and at the first touch",
+			      m->served[0].mean, (unsigned long long)c->limit);
+	else if (m->more)
+		study_bound(s, key, levels, INFINITY, by_classes, "chase",
+			    "level %u holds %s, so what lies behind it is never seen", levels,
+			    c->top_misses ? "what the survey timed" : "the largest footprint");
+	else
+		study_measured_number(s, key, levels, levels, levels, "", by_classes, "chase",
+				      m->are_rows ? "%u classes of latency, of which open rows of the memory are one"
+						  : "%u classes of latency, the slowest is memory",
+				      c->level_count + c->cold_slower);
+	/* Of levels behind the last that is seen the number of levels says enough. */
+	if (!m->doubtful && !may_be_rows(m) && !m->more && !c->doubtful &&
+	    (levels || m->are_rows || !(c->fill_unit > 0)))
+		chase_say_absent(s, "texture", levels, LEVELS);
+}
+
+/* Behind levels that may be parts of one nothing is told. */
+static void leave_doubtful(const struct textures *m)
+{
+	static const char why[] = "classes of latency appear side by side at every footprint, as parts of one level do";
+	struct study *s = m->c.study;
+
+	study_verdict(s, KEY("cache.texture.l%u.size", m->doubtful + 1), VERDICT_INCONCLUSIVE, "chase", why);
+	study_verdict(s, KEY("cache.texture.l%u.latency", m->doubtful + 1), VERDICT_INCONCLUSIVE, "chase", why);
+	study_verdict(s, "memory.texture.latency", VERDICT_INCONCLUSIVE, "chase", why);
+}
+
+static void conclude_memory(struct textures *m)
+{
+	static const char key[] = "memory.texture.latency";
+	struct chase_path *c = &m->c;
+	struct chase_placed *memory = &m->served[m->caches], last = *memory;
+	const char *first_only =
+	    m->unsure	    ? "some first touches took longer than misses in a warm footprint, and some did not"
+	    : c->top_misses ? "only first touches were timed that went to memory for certain"
+			    : "only first touches went to memory, because the last level holds the largest footprint";
+
+	if ((m->more || m->unsure) && last.state == CHASE_DONE && chase_take_off(c->study, &last))
+		return study_bound(c->study, key, last.mean, INFINITY, "slower than the last level", "chase", "%s",
+				   first_only);
+	if (m->more || m->unsure)
+		return study_verdict(c->study, key, VERDICT_INCONCLUSIVE, "chase", "%s", first_only);
+	if (!m->levels && !m->are_rows && c->fill_unit > 0)
+		return study_verdict(c->study, key, VERDICT_INCONCLUSIVE, "chase",
+				     "what answers may be a cache: a walk by words is faster inside of blocks");
+	if (m->rows == m->caches) {
+		memory->hi += c->cold - c->classes[c->level[m->caches].class_last].centre;
+	} else if (m->rows < m->caches) {
+		/* With an open row or without, both are the memory's: where there seem to be rows, the interval holds both. */
+		const struct chase_placed *open = &m->served[m->rows];
+		if (m->are_rows)
+			chase_rows_served(c, m->rows, open, memory);
+		if (open->state == CHASE_DONE && memory->state == CHASE_DONE)
+			memory->lo = fmin(memory->lo, open->lo);
+	}
+	chase_conclude_latency(c->study, key, memory);
 }
 
 static void study_texture(struct study *s)
 {
-	const struct device_info *d = study_device(s);
 	/* What translation costs looks like a miss of a cache. */
 	const uint64_t reach = chase_translated(s, "texture");
-	struct chase_path c = {.study = s,
-			       .chase = TEXTURE_CHASE,
-			       .lap = TEXTURE_LAP,
-			       .strides = TEXTURE_STRIDES,
-			       .limit = limit_of(s),
-			       .reach = reach == UINT64_MAX ? 0 : reach,
-			       .word = 4,
-			       .room = chase_room(d, true)};
-	char key[64];
+	struct textures m = {.c = {.study = s,
+				   .chase = TEXTURE_CHASE,
+				   .lap = TEXTURE_LAP,
+				   .strides = TEXTURE_STRIDES,
+				   .limit = limit_of(s),
+				   .reach = reach == UINT64_MAX ? 0 : reach,
+				   .word = 4,
+				   .room = chase_room(study_device(s), true)}};
 
-	if (reach < LIMIT_LEAST) {
-		all_inconclusive(s, "the first TLB reaches too little for a walk, and its misses look like a cache's");
+	if (reach < CHASE_LIMIT_LEAST) {
+		chase_say_nothing(s, "texture",
+				  "the first TLB reaches too little for a walk, and its misses look like a cache's");
 		return;
 	}
-	if (c.limit < LIMIT_LEAST || c.room < 64) {
+	if (m.c.limit < CHASE_LIMIT_LEAST || m.c.room < 64) {
 		study_verdict(s, "cache.texture.levels", VERDICT_UNSUPPORTED, "",
 			      "this device has too little memory for textures to be walked");
 		return;
 	}
-	enum chase_state state = chase_survey(&c);
-	if (state == CHASE_PENDING)
+	if (find_levels(&m) != CHASE_DONE)
 		return;
-	if (state == CHASE_UNDECIDED) {
-		all_inconclusive(s, c.why);
-		return;
-	}
-	/* The last group of classes is memory, unless first touches were slower still. */
-	unsigned caches = c.level_count - 1, doubtful = first_doubtful(&c);
-	struct texture_common common;
-	if (texture_common_find(&c, TEXTURE_REUSE, c.level_count - !c.cold_slower, &common) == CHASE_PENDING)
-		return;
-	for (unsigned k = 0; k < (doubtful ? doubtful : caches); k++)
-		if (shape_of(&c, k, &common, k + 1 == caches) == CHASE_PENDING)
-			return;
-	if (study_pending(s))
-		return;
-	chase_merge(&c);
-	bool are_rows;
-	const unsigned rows = chase_rows_level(&c, &are_rows);
-	/* Open rows and closed ones answer side by side. */
-	if (are_rows && doubtful >= rows)
-		doubtful = 0;
-	if (doubtful && (!c.doubtful || doubtful < c.doubtful))
-		c.doubtful = doubtful;
-	caches = c.level_count - 1;
-	bool more = c.cold_slower;
-	if (more && chase_top_again(&c) == CHASE_PENDING)
-		return;
-	if (more)
-		c.level[caches].endless = true;
-
-	bool all = d->sm_count <= PLACEMENTS;
-	struct chase_placed served[CHASE_LEVELS] = {0};
-	for (unsigned k = 0; k < (doubtful ? doubtful : c.level_count); k++) {
-		const bool far = k || caches == 0 || c.beyond_sm;
-		chase_latency_over(&c, k, far ? CHASE_PLACEMENTS : all ? PLACEMENTS : 16, &served[k]);
-		/* An older recording has no more of them. */
-		if (far && served[k].state == CHASE_UNDECIDED && !all)
-			chase_latency_over(&c, k, PLACEMENTS, &served[k]);
-	}
-	for (unsigned k = 0; k < caches && k < 2; k++)
-		chase_zoom_ask(&c, k, ZOOM_STRIDE, !k);
-	if (study_pending(s))
-		return;
-	bool unsure = c.cold_unsure || (more && as_far_as_memory(s, served[caches]));
-	if (unsure && (!c.doubtful || c.doubtful > caches))
-		c.doubtful = caches;
-	more = more && !unsure;
-
-	unsigned levels = caches + more;
-	if (rows < levels)
-		levels = rows;
-	are_rows = are_rows && !unsure;
-	const bool maybe_rows = rows <= caches && !are_rows;
-	const char *held = c.top_misses ? "what the survey timed" : "the largest footprint";
-	/* Open rows and what is behind them are the memory. */
-	if (are_rows) {
-		more = false;
-		c.doubtful = c.doubtful && c.doubtful < rows ? c.doubtful : 0;
-	}
-	for (unsigned k = 0; k < levels && !(c.doubtful && k >= c.doubtful); k++) {
-		snprintf(key, sizeof(key), "cache.texture.l%u", k + 1);
-		judge_sector(s, &c, k, c.level[k].adopted);
-		if (k == caches)
-			chase_leave_endless(&c, k, "the largest footprint fits");
-		chase_conclude_geometry(&c, k, key);
-		texture_common_conclude(s, &common, k);
-		key_of(key, sizeof(key), k, "latency");
-		if (is_part_of_l2(s, &served[k]))
-			study_verdict(s, key, VERDICT_INCONCLUSIVE, "chase",
-				      "%.1f cycles lie between those of near and far lines of global memory's L2, "
-				      "which this may be",
-				      served[k].mean);
-		else
-			chase_conclude_latency(s, key, &served[k]);
-	}
-	if (maybe_rows)
-		study_at_least(s, "cache.texture.levels", chase_sure(&c, levels), by_classes, "chase", "level %u: %s",
-			       rows + 1, chase_rows_why);
-	else if (c.doubtful)
-		study_at_least(s, "cache.texture.levels", chase_sure(&c, levels), by_classes, "chase",
-			       "of %u classes of latency, those from number %u on %s", c.level_count + more,
-			       c.doubtful + 1,
-			       c.doubt[0] ? "may be two: few accesses show what others empty as fast as it is filled"
-			       : unsure	  ? "may be memory, whose first touches something delayed"
-			       : doubtful ? "appear side by side at every footprint, as parts of one level do"
-					  : "hold about as much as one another, as parts of one level do");
-	else if (!levels && are_rows)
-		study_verdict(s, "cache.texture.levels", VERDICT_ABSENT, "chase",
-			      "what is fetched at once is as long as a row of the memory, and nothing keeps it");
-	else if (!levels && c.fill_unit > 0)
-		study_verdict(s, "cache.texture.levels", VERDICT_INCONCLUSIVE, "chase",
-			      "a walk by words is faster inside of blocks, but no footprint hits");
-	else if (!levels)
-		study_verdict(s, "cache.texture.levels", VERDICT_ABSENT, "chase",
-			      "a fetch takes %.1f cycles at every footprint up to %llu bytes and at the first touch",
-			      served[0].mean, (unsigned long long)c.limit);
-	else if (more)
-		study_bound(s, "cache.texture.levels", levels, INFINITY, by_classes, "chase",
-			    "level %u holds %s, so what lies behind it is never seen", levels, held);
+	tell_memory(&m);
+	conclude_each(&m);
+	conclude_levels(&m);
+	if (m.doubtful)
+		leave_doubtful(&m);
 	else
-		study_measured_number(s, "cache.texture.levels", levels, levels, levels, "", by_classes, "chase",
-				      are_rows ? "%u classes of latency, of which open rows of the memory are one"
-					       : "%u classes of latency, the slowest is memory",
-				      c.level_count + c.cold_slower);
-	if (doubtful) {
-		static const char why[] =
-		    "classes of latency appear side by side at every footprint, as parts of one level do";
-		study_verdict(s, key_of(key, sizeof(key), doubtful, "size"), VERDICT_INCONCLUSIVE, "chase", why);
-		study_verdict(s, key_of(key, sizeof(key), doubtful, "latency"), VERDICT_INCONCLUSIVE, "chase", why);
-		study_verdict(s, "memory.texture.latency", VERDICT_INCONCLUSIVE, "chase", why);
-		return;
-	}
-	/* Of levels behind the last that is seen the number of levels says enough. */
-	for (unsigned k = levels; k < LEVELS && !maybe_rows && !more; k++) {
-		if (!c.doubtful && (levels || are_rows || !(c.fill_unit > 0)))
-			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_ABSENT, "chase",
-				      "no class of latency is left for it between level %u and memory", k);
-	}
-	struct chase_placed last = served[c.level_count - 1];
-	const char *first_only =
-	    unsure	   ? "some first touches took longer than misses in a warm footprint, and some did not"
-	    : c.top_misses ? "only first touches were timed that went to memory for certain"
-			   : "only first touches went to memory, because the last level holds the largest footprint";
-	if ((more || unsure) && last.state == CHASE_DONE && chase_take_off(s, &last))
-		study_bound(s, "memory.texture.latency", last.mean, INFINITY, "slower than the last level", "chase",
-			    "%s", first_only);
-	else if (more || unsure)
-		study_verdict(s, "memory.texture.latency", VERDICT_INCONCLUSIVE, "chase", "%s", first_only);
-	else if (!levels && !are_rows && c.fill_unit > 0)
-		study_verdict(s, "memory.texture.latency", VERDICT_INCONCLUSIVE, "chase",
-			      "what answers may be a cache: a walk by words is faster inside of blocks");
-	else if (rows == caches) {
-		last = served[caches];
-		last.hi += c.cold - c.classes[c.level[caches].class_last].centre;
-		conclude_memory(s, &last, NULL);
-	} else {
-		if (are_rows && rows < caches)
-			chase_rows_served(&c, rows, &served[rows], &served[caches]);
-		conclude_memory(s, &served[caches], rows < caches ? &served[rows] : NULL);
-	}
+		conclude_memory(&m);
 }
 
 static int draw_texture(const struct study *s, struct figure_list *out)
@@ -481,14 +508,8 @@ static int draw_texture(const struct study *s, struct figure_list *out)
 	int rc = chase_draw(s, study_series(s, TEXTURE_CHASE), "cache.texture.l1.latency", 0, "texture-latency",
 			    "Textures: latency against footprint", out, &f);
 
-	for (unsigned k = 0; f && k < LEVELS; k++) {
-		char key[64], text[16];
-		double size;
-		if (!study_number(s, key_of(key, sizeof(key), k, "size"), &size))
-			continue;
-		snprintf(text, sizeof(text), "L%u", k + 1);
-		figure_note(f, true, size, text);
-	}
+	if (f)
+		chase_note_sizes(s, f, "texture", LEVELS);
 	for (unsigned k = 0; rc == 0 && k < 2; k++) {
 		static const char *const names[] = {"texture-l1-sets", "texture-l2-sets"};
 		static const char *const titles[] = {"Textures: where the first level overflows, set by set",

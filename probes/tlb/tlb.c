@@ -8,7 +8,6 @@ enum { PATHS = TLB_ON_TEXTURE + 1 };
 #define TEXELS_BYTES (2ull << 30) /* 2^27 texels of 16 bytes */
 #define BYTES_LEAST  (8ull << 20)
 #define NEAR_LINES   1024 /* more than a cache in front of the TLB of textures holds */
-#define PAGE_LEAST   4096.0
 #define PAGES_SURE   4096 /* that cost nothing, where there is no TLB */
 
 static const struct experiment experiments[] = {
@@ -27,48 +26,18 @@ static const char *const claims[] = {"tlb.*", NULL};
 static const char by_costs[] = "costs of a page's first access over a buffer";
 static const char *const needs[] = {"clock", NULL};
 
-static void verdict(struct study *s, const struct tlb_path *c, const char *what, enum verdict v, const char *because)
-{
-	char key[96];
-
-	snprintf(key, sizeof(key), "tlb.%s.%s", c->name, what);
-	study_verdict(s, key, v, c->name, "%s", because);
-}
-
-static void conclude_fact(struct study *s, const struct tlb_path *c, unsigned k, const char *what,
-			  const struct chase_fact *f, const char *why, const char *method, const char *seen)
-{
-	char key[96];
-	double v = (double)f->value;
-
-	snprintf(key, sizeof(key), "tlb.%s.%s.%s", c->name, levels[k], what);
-	if (f->state == CHASE_DONE)
-		study_measured_number(s, key, v, v, v, "", method, c->name, "%s", seen);
-	else
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "%s", f->why[0] ? f->why : why);
-}
-
 /* l: the level as it was judged. */
 static void conclude_set_sizes(struct study *s, const struct tlb_path *c, unsigned k, const struct tlb_level *l)
 {
-	char key[96];
-	struct finding f;
+	double size[VALUE_ARRAY_MAX];
 
-	if (l->sets.state != CHASE_DONE || l->set_count < 2 ||
-	    l->set_count > sizeof(f.value.array) / sizeof(f.value.array[0]))
+	if (l->sets.state != CHASE_DONE || l->set_count < 2 || l->set_count > VALUE_ARRAY_MAX)
 		return;
-	snprintf(key, sizeof(key), "tlb.%s.%s.set_sizes", c->name, levels[k]);
-	f = study_measured(key, 0, NAN, NAN, "pages that conflict with one more, for several more");
-	f.value.kind = VALUE_ARRAY;
-	f.value.array_count = l->set_count;
 	for (unsigned i = 0; i < l->set_count; i++)
-		f.value.array[i] = l->set_size[i];
-	snprintf(f.unit, sizeof(f.unit), "count");
-	snprintf(f.because, sizeof(f.because), "%u groups of pages conflict among themselves, and each page is in one",
-		 l->set_count);
-	snprintf(f.evidence[0], sizeof(f.evidence[0]), "%s", c->name);
-	f.evidence_count = 1;
-	study_conclude(s, &f);
+		size[i] = l->set_size[i];
+	study_measured_array(s, KEY("tlb.%s.%s.set_sizes", c->name, levels[k]), size, l->set_count, "",
+			     "pages that conflict with one more, for several more", c->name,
+			     "%u groups of pages conflict among themselves, and each page is in one", l->set_count);
 }
 
 /* Of one level's cost against the one above. What rounds each visit may round all of them alike, and the clock says how much. */
@@ -105,62 +74,54 @@ static void conclude_step(struct study *s, const struct tlb_path *c, const char 
 				      above->value);
 }
 
-static void take_back(struct tlb_level *l, const char *why)
+/* A fact without a reason of its own gets the other one's. */
+static void explain_by(struct chase_fact *f, const struct chase_fact *other)
 {
-	struct chase_fact *facts[] = {&l->reach, &l->entries, &l->ways, &l->sets, &l->line};
-
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
-		facts[i]->state = CHASE_UNDECIDED;
-		snprintf(facts[i]->why, sizeof(facts[i]->why), "%s", why);
-	}
-	l->set_count = 0;
+	if (!f->why[0])
+		memcpy(f->why, other->why, sizeof(f->why));
 }
 
 static void conclude_level(struct study *s, const struct tlb_path *c, unsigned k)
 {
-	const struct tlb_level *l = &c->level[k];
-	const char *why = l->reach.why[0] ? l->reach.why : "it was not measured";
-	unsigned long long reach = l->reach.value, line = l->line.value, entries = l->entries.value,
-			   ways = l->ways.value;
-	char seen[400], key[96], what[32];
+	struct tlb_level l = c->level[k];
+	const char *path = c->name, *level = levels[k];
+	const unsigned long long reach = l.reach.value, line = l.line.value, entries = l.entries.value,
+				 ways = l.ways.value;
 
-	snprintf(seen, sizeof(seen), "%llu pages in steps of %llu bytes hit, lap after lap, and one more does not",
-		 entries, line);
+	explain_by(&l.line, &l.reach);
+	explain_by(&l.entries, &l.reach);
+	explain_by(&l.ways, &l.reach);
+	explain_by(&l.sets, &l.ways);
 	/* Where places meet by chance, as by a hash, the first conflict comes before all entries are taken. */
-	bool bounds = l->reach.state == CHASE_DONE && l->sets.state != CHASE_DONE;
-	if (bounds) {
-		snprintf(key, sizeof(key), "tlb.%s.%s.reach", c->name, levels[k]);
-		study_bound(s, key, (double)reach, INFINITY, "pages that fit, lap after lap", c->name,
+	if (l.reach.state == CHASE_DONE && l.sets.state != CHASE_DONE) {
+		study_bound(s, KEY("tlb.%s.%s.reach", path, level), (double)reach, INFINITY,
+			    "pages that fit, lap after lap", path,
 			    "%llu pages in steps of %llu bytes fit; no sets confirm that no more do: %.150s", entries,
-			    line, l->ways.why);
-		snprintf(what, sizeof(what), "%s.line", levels[k]);
-		verdict(s, c, what, VERDICT_INCONCLUSIVE, l->ways.why);
-		snprintf(what, sizeof(what), "%s.entries", levels[k]);
-		verdict(s, c, what, VERDICT_INCONCLUSIVE, l->ways.why);
+			    line, c->level[k].ways.why);
+		study_verdict(s, KEY("tlb.%s.%s.line", path, level), VERDICT_INCONCLUSIVE, path, "%s",
+			      c->level[k].ways.why);
+		study_verdict(s, KEY("tlb.%s.%s.entries", path, level), VERDICT_INCONCLUSIVE, path, "%s",
+			      c->level[k].ways.why);
 	} else {
-		conclude_fact(s, c, k, "reach", &l->reach, why,
-			      "pages that fit at strides of powers of two, and densely", seen);
-		snprintf(seen, sizeof(seen),
-			 "moved by %llu bytes pages come to another entry, moved by less they do not", line);
-		conclude_fact(s, c, k, "line", &l->line, why,
-			      "pages in conflict, half of them moved (Wong 2010, Fig. 15)", seen);
-		snprintf(seen, sizeof(seen), "%llu bytes, of which one entry covers %llu", reach, line);
-		conclude_fact(s, c, k, "entries", &l->entries, why, "reach / line", seen);
+		chase_conclude_fact(s, KEY("tlb.%s.%s.reach", path, level), &l.reach,
+				    "pages that fit at strides of powers of two, and densely", path,
+				    "%llu pages in steps of %llu bytes hit, lap after lap, and one more does not",
+				    entries, line);
+		chase_conclude_fact(s, KEY("tlb.%s.%s.line", path, level), &l.line,
+				    "pages in conflict, half of them moved (Wong 2010, Fig. 15)", path,
+				    "moved by %llu bytes pages come to another entry, moved by less they do not", line);
+		chase_conclude_fact(s, KEY("tlb.%s.%s.entries", path, level), &l.entries, "reach / line", path,
+				    "%llu bytes, of which one entry covers %llu", reach, line);
 	}
-	why = l->ways.why[0] ? l->ways.why : why;
-	snprintf(seen, sizeof(seen),
-		 "one page more than fits conflicts with %llu pages and no others, wherever it lies", ways);
-	conclude_fact(s, c, k, "ways", &l->ways, why, "pages that conflict with one more", seen);
-	snprintf(seen, sizeof(seen), "%llu entries in sets of %llu", entries, ways);
-	if (l->set_count)
-		snprintf(seen, sizeof(seen), "%llu entries in %u groups that conflict among themselves", entries,
-			 l->set_count);
-	conclude_fact(s, c, k, "sets", &l->sets, why, "entries / ways, or groups of pages in conflict", seen);
-	conclude_set_sizes(s, c, k, l);
-	if (k && l->reach.state == CHASE_DONE) {
-		snprintf(key, sizeof(key), "tlb.%s.%s.latency", c->name, levels[k]);
-		conclude_step(s, c, key, k);
-	}
+	chase_conclude_fact(s, KEY("tlb.%s.%s.ways", path, level), &l.ways, "pages that conflict with one more", path,
+			    "one page more than fits conflicts with %llu pages and no others, wherever it lies", ways);
+	chase_conclude_fact(
+	    s, KEY("tlb.%s.%s.sets", path, level), &l.sets, "entries / ways, or groups of pages in conflict", path,
+	    l.set_count ? "%llu entries in %llu groups that conflict among themselves" : "%llu entries in sets of %llu",
+	    entries, l.set_count ? (unsigned long long)l.set_count : ways);
+	conclude_set_sizes(s, c, k, &l);
+	if (k && l.reach.state == CHASE_DONE)
+		conclude_step(s, c, KEY("tlb.%s.%s.latency", path, level), k);
 }
 
 static void estimate(struct study *s, const struct tlb_path *c, unsigned k, const char *what, double v, double either,
@@ -236,7 +197,6 @@ static bool conclude_other(struct study *s, const struct tlb_path *c, unsigned k
 {
 	static const char *const what[] = {"line", "entries", "reach", "sets", "ways", "latency"};
 	const struct tlb_level *l = &c->level[k];
-	char key[96];
 
 	if (!other || !k || k >= other->level_count || l->reach.state == CHASE_DONE || l->tables ||
 	    other->level[k].tables)
@@ -251,17 +211,16 @@ static bool conclude_other(struct study *s, const struct tlb_path *c, unsigned k
 	if (!alike)
 		return false;
 	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
-		snprintf(key, sizeof(key), "tlb.%s.%s.%s", other->name, levels[k], what[i]);
-		const struct finding *f = study_finding(s, key);
+		const struct finding *f = study_finding(s, KEY("tlb.%s.%s.%s", other->name, levels[k], what[i]));
 		const bool told = f && finding_estimated(f) && f->value.kind == VALUE_NUMBER;
 		if (!told && i < 3)
 			return false;
 		if (!told)
 			continue;
-		snprintf(key, sizeof(key), "tlb.%s.%s.%s", c->name, levels[k], what[i]);
-		study_likely_number(
-		    s, key, f->value.number, f->lo, f->hi, "", "of another path that has the same levels", c->name,
-		    "of %s memory, whose TLBs before it are the same; by itself: %.150s", other->name, l->reach.why);
+		study_likely_number(s, KEY("tlb.%s.%s.%s", c->name, levels[k], what[i]), f->value.number, f->lo, f->hi,
+				    "", "of another path that has the same levels", c->name,
+				    "of %s memory, whose TLBs before it are the same; by itself: %.150s", other->name,
+				    l->reach.why);
 	}
 	return true;
 }
@@ -295,7 +254,8 @@ static void conclude_path(struct study *s, struct tlb_path *c, const struct tlb_
 		if (c->unclear)
 			snprintf(text, sizeof(text),
 				 "pages differ in what they cost, but not as levels would make them");
-		verdict(s, c, "levels", most && !c->unclear ? VERDICT_ABSENT : VERDICT_INCONCLUSIVE, text);
+		study_verdict(s, KEY("tlb.%s.levels", c->name),
+			      most && !c->unclear ? VERDICT_ABSENT : VERDICT_INCONCLUSIVE, c->name, "%s", text);
 		return;
 	}
 	snprintf(key, sizeof(key), "tlb.%s.levels", c->name);
@@ -345,7 +305,7 @@ static void conclude_page(struct study *s, const struct tlb_path *path)
 		for (unsigned k = 0; k < path[i].level_count; k++, seen++)
 			if (path[i].level[k].line.state == CHASE_DONE && path[i].level[k].sets.state == CHASE_DONE)
 				least = fmin(least, (double)path[i].level[k].line.value);
-	if (least <= PAGE_LEAST)
+	if (least <= CHASE_PAGE)
 		study_measured_number(s, "tlb.page_size", least, least, least, "", "the smallest line of any TLB",
 				      "global", "a TLB has lines of %.0f bytes, and nobody has smaller pages", least);
 	else if (isfinite(least))
@@ -432,7 +392,7 @@ static void doubt_first(struct tlb_path *c, const struct tlb_path *other)
 			continue;
 		snprintf(why, sizeof(why), "level %u of %s memory is as large, so that there may be one before it",
 			 k + 1, other->name);
-		take_back(l, why);
+		tlb_refuse(l, why);
 	}
 }
 
@@ -470,7 +430,8 @@ static void study_tlb(struct study *s)
 		if (state[i] == CHASE_DONE)
 			conclude_path(s, &path[i], i && state[i - 1] == CHASE_DONE ? &path[i - 1] : NULL);
 		else
-			verdict(s, &path[i], "levels", VERDICT_INCONCLUSIVE, path[i].why);
+			study_verdict(s, KEY("tlb.%s.levels", path[i].name), VERDICT_INCONCLUSIVE, path[i].name, "%s",
+				      path[i].why);
 	}
 	conclude_page(s, path);
 }

@@ -129,7 +129,14 @@ struct tlb_path {
 };
 
 /* Chances and sizes that looks at rings have in common. */
-#define TLB_CHANCE    1e-6
+#define TLB_CHANCE     1e-6
+#define TLB_COST_ALIKE 0.03 /* of a cost, by which single visits differ from it */
+#define TLB_LAP_LEAST                                                                                                  \
+	0.8 /* misses of a lap, of which one is certain where the ring does not fit: so many at least ... */
+#define TLB_LAP_MOST  0.6 /* ... and at most where it fits */
+#define TLB_SURE      4.5 /* standard deviations */
+#define TLB_SURE_NOT  8
+#define TLB_SKIPPED   0.01
 #define TLB_LOOKS     2
 #define TLB_LOOK_MOST 32768u /* visits */
 /* Whether a visit cost as much as a miss of level k. */
@@ -277,7 +284,6 @@ enum chase_state tlb_assign(struct tlb_path *c, unsigned k, const struct tlb_con
 			    uint32_t *size, uint32_t most, uint32_t *sets);
 /* Takes back what is known of a level. */
 void tlb_refuse(struct tlb_level *l, const char *why);
-enum chase_state tlb_undecided(struct chase_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* What a page costs that misses level k - 1 and no other, k up to level_count, and nothing for 0; that level's geometry has to be
  * known. */
 enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *out);

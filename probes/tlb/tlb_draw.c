@@ -133,12 +133,11 @@ static int draw_path(const struct study *s, unsigned experiment, const char *pat
 {
 	const struct series *series = study_series(s, experiment);
 	struct mark m[MARKS];
-	char key[64], label[64];
+	char label[64];
 	double line, entries, reach;
 	size_t n;
 
-	snprintf(key, sizeof(key), "tlb.%s.l1.line", path);
-	if (!study_number(s, key, &line))
+	if (!study_number(s, KEY("tlb.%s.l1.line", path), &line))
 		return 0;
 	n = collect(series, BY_FOOTPRINT, 0, (double)stride_of(path, line), m);
 	if (n) {
@@ -147,14 +146,12 @@ static int draw_path(const struct study *s, unsigned experiment, const char *pat
 			return -1;
 		f->main = strcmp(path, "global") == 0;
 		for (unsigned k = 1; k <= 2; k++) {
-			snprintf(key, sizeof(key), "tlb.%s.l%u.reach", path, k);
 			snprintf(label, sizeof(label), "L%u TLB", k);
-			if (study_number(s, key, &reach) && reach <= m[n - 1].x)
+			if (study_number(s, KEY("tlb.%s.l%u.reach", path, k), &reach) && reach <= m[n - 1].x)
 				figure_note(f, true, reach, label);
 		}
 	}
-	snprintf(key, sizeof(key), "tlb.%s.l1.entries", path);
-	if (study_number(s, key, &entries)) {
+	if (study_number(s, KEY("tlb.%s.l1.entries", path), &entries)) {
 		struct figure *f = NULL;
 		for (unsigned more = 0; more < 2; more++) {
 			n = collect(series, BY_STRIDE, entries + more, 0, m);
@@ -173,8 +170,7 @@ static int draw_path(const struct study *s, unsigned experiment, const char *pat
 		struct figure *f = figure_of(out, path, "-offset", "half of the pages moved", "offset", false);
 		if (!f || add(f, "mean", m, n))
 			return -1;
-		snprintf(key, sizeof(key), "tlb.%s.l2.line", path);
-		if (study_number(s, key, &line))
+		if (study_number(s, KEY("tlb.%s.l2.line", path), &line))
 			figure_note(f, true, line, "line of the L2 TLB");
 	}
 	return 0;

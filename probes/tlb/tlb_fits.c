@@ -9,18 +9,12 @@
 
 #define CLEAN_SURE	3   /* laps without a miss, where a quarter of all visits miss */
 #define TOLD		0.9 /* of the visits have to say something */
-#define SURE		4.5 /* standard deviations */
-#define SURE_NOT	8
 #define ROW_MISSES	2.5 /* of a lap, two of which one more row makes */
 #define SURE_ROWS	4
-#define AT_MOST		0.6 /* misses of a lap, of which one is certain where the ring does not fit */
-#define AT_LEAST	0.8
-#define COST_ALIKE	0.03 /* of a cost, by which single visits differ from it */
-#define FIT_ORDERS	5    /* at first, ... */
-#define FIT_ORDERS_MOST 20   /* ... and where that does not tell */
-#define MORE		3    /* standard deviations */
+#define FIT_ORDERS	5  /* at first, ... */
+#define FIT_ORDERS_MOST 20 /* ... and where that does not tell */
+#define MORE		3  /* standard deviations */
 #define MANY_MORE	3
-#define SKIPPED		0.01
 #define SKIPPED_MOST	0.1
 #define MANY_LOW	8
 #define FEW_HOT		0.15
@@ -31,19 +25,15 @@ static enum chase_state fits_blurred(struct tlb_path *c, unsigned k, const struc
 {
 	double *v = ARENA_ARRAY(study_arena(c->study), w->pages, double), each, hot = 0;
 
-	if (!v) {
-		snprintf(c->why, sizeof(c->why), "out of memory");
-		return CHASE_UNDECIDED;
-	}
+	if (!v)
+		return CHASE_WHY(c->why, "out of memory");
 	size_t n = tlb_page_costs(c, w, v, &each, NULL);
 	for (size_t i = 0; i < n; i++)
 		hot += tlb_missed(c, k, (float)v[i]);
 	*fits = hot <= FEW_HOT * (double)n;
 	if (*fits || hot >= MANY_HOT * (double)n)
 		return CHASE_DONE;
-	snprintf(c->why, sizeof(c->why), "%.0f of %zu pages are slow by a little, as whims of single lines are", hot,
-		 n);
-	return CHASE_UNDECIDED;
+	return CHASE_WHY(c->why, "%.0f of %zu pages are slow by a little, as whims of single lines are", hot, n);
 }
 
 /* How often a visit of this ring costs as much as a miss without one: as often as it costs so much less than a hit, which no miss does.
@@ -94,13 +84,13 @@ static bool no_surplus(const struct balance *b, double laps)
 {
 	const double more = b->high - b->low, chance = chance_of(b), alone = 1 - (b->high + b->low) / b->told;
 
-	return more > -SURE * chance && more + SURE * chance < AT_MOST * laps * alone;
+	return more > -TLB_SURE * chance && more + TLB_SURE * chance < TLB_LAP_MOST * laps * alone;
 }
 
 /* How far from a cost that the survey saw one visit's may be: what opens a row, and a clock that ran faster than it did then. */
 static double around(const struct tlb_path *c, double cost)
 {
-	return c->gap + 4 * c->sigma + c->rows + (COST_ALIKE + c->swing) * cost;
+	return c->gap + 4 * c->sigma + c->rows + (TLB_COST_ALIKE + c->swing) * cost;
 }
 
 /* As balance_of, but only of visits that cost what a miss of level k costs, as far as the survey saw. Lines that some cache of data
@@ -236,7 +226,7 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 	      hot > 1 + worst * w->pages)) &&
 	    !others_in(c, k, w, &b))
 		return -1;
-	if (w->skipped > SKIPPED * w->visits)
+	if (w->skipped > TLB_SKIPPED * w->visits)
 		return 0;
 	if (laps >= 16 && !warm && q * w->pages < 0.3)
 		return 1;
@@ -245,7 +235,8 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 		return 0;
 	if (!warm && no_surplus(&b, laps))
 		return 1;
-	return warm > 1 && more > SURE_NOT * chance && more > AT_LEAST * laps && !others_in(c, k, w, &b) ? -1 : 0;
+	return warm > 1 && more > TLB_SURE_NOT * chance && more > TLB_LAP_LEAST * laps && !others_in(c, k, w, &b) ? -1
+														  : 0;
 }
 
 struct orders_sum {
@@ -286,8 +277,8 @@ static bool some_missed(const struct orders_sum *s)
 {
 	const double more = s->at.high - s->at.lower, all = s->sum.high - s->sum.low;
 
-	return more > SURE_NOT * sqrt(s->at.high + s->at.lower + 1) && more > AT_LEAST * s->laps &&
-	       (s->denied || all > AT_LEAST * s->laps);
+	return more > TLB_SURE_NOT * sqrt(s->at.high + s->at.lower + 1) && more > TLB_LAP_LEAST * s->laps &&
+	       (s->denied || all > TLB_LAP_LEAST * s->laps);
 }
 
 static void look_at_roles(void *ctx, unsigned order, const struct tlb_view *w)
@@ -323,17 +314,15 @@ static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct t
 	*fits = false;
 	s.landing = ARENA_ARRAY(study_arena(c->study), ring->pages, uint32_t);
 	s.roles = tlb_roles_new(study_arena(c->study));
-	if (!s.landing || !s.roles) {
-		snprintf(c->why, sizeof(c->why), "out of memory");
-		return CHASE_UNDECIDED;
-	}
+	if (!s.landing || !s.roles)
+		return CHASE_WHY(c->why, "out of memory");
 	for (unsigned first = 1, last = FIT_ORDERS; last <= FIT_ORDERS_MOST; first = last + 1, last *= 4) {
 		enum chase_state state = tlb_over_orders(c, ring, first, last, turns, add_balance, &s);
 		if (state != CHASE_DONE)
 			return state;
 		const double more = s.sum.high - s.sum.low, chance = chance_of(&s.sum);
 		*fits = s.fit && no_surplus(&s.sum, s.laps);
-		over = (!as_others(&s.sum, &s.at) && more > SURE_NOT * chance && more > AT_LEAST * s.laps) ||
+		over = (!as_others(&s.sum, &s.at) && more > TLB_SURE_NOT * chance && more > TLB_LAP_LEAST * s.laps) ||
 		       some_missed(&s);
 		const int says = by_roles(&s, ring, last, turns);
 		if (says) {
@@ -376,16 +365,13 @@ static enum chase_state look_whether(struct tlb_path *c, unsigned k, const struc
 	struct tlb_view w = {0};
 	enum chase_state state = tlb_get(c, ring, &w);
 
-	c->is_covered = state == CHASE_DONE && w.skipped > SKIPPED * w.visits;
+	c->is_covered = state == CHASE_DONE && w.skipped > TLB_SKIPPED * w.visits;
 	/* Laps in which none was skipped tell all the same, unless there are few. */
 	const bool few = w.skipped <= SKIPPED_MOST * w.visits && !c->level[k].blurred;
 	int says = state == CHASE_DONE && c->is_covered && few ? judge(c, k, &w) : 0;
-	if (c->is_covered && !says) {
-		snprintf(c->why, sizeof(c->why),
-			 "of %u visits to %u pages a cache in front of the TLB had both lines in %u", w.visits, w.pages,
-			 w.skipped);
-		return CHASE_UNDECIDED;
-	}
+	if (c->is_covered && !says)
+		return CHASE_WHY(c->why, "of %u visits to %u pages a cache in front of the TLB had both lines in %u",
+				 w.visits, w.pages, w.skipped);
 	for (unsigned look = 0; state == CHASE_DONE && c->level[k].blurred; look++) {
 		/* Whims of chance are fewer among more visits. */
 		const enum chase_state told = fits_blurred(c, k, &w, fits);

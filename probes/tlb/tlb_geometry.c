@@ -10,24 +10,12 @@
 #include "stat/stat.h"
 #include "tlb.h"
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#define LINE_LEAST  4096u /* nobody has smaller pages */
-#define HALVINGS    8	  /* sets dealt unevenly may have seemed a line of several; more of them only cost time */
-#define ODD_MOST    0.05  /* of the visits are delayed by what delays followers as often */
+#define HALVINGS    8	 /* sets dealt unevenly may have seemed a line of several; more of them only cost time */
+#define ODD_MOST    0.05 /* of the visits are delayed by what delays followers as often */
 #define BLUR_SIGMAS 3
-
-enum chase_state tlb_undecided(struct chase_fact *f, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(f->why, sizeof(f->why), fmt, ap);
-	va_end(ap);
-	return f->state = CHASE_UNDECIDED;
-}
 
 void tlb_refuse(struct tlb_level *l, const char *why)
 {
@@ -35,7 +23,7 @@ void tlb_refuse(struct tlb_level *l, const char *why)
 
 	for (unsigned i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		if (facts[i]->state == CHASE_DONE)
-			tlb_undecided(facts[i], "%s", why);
+			chase_undecided(facts[i], "%s", why);
 	l->set_count = 0;
 }
 
@@ -84,7 +72,7 @@ static enum chase_state crowd(struct tlb_path *c, unsigned k, uint64_t below, ui
 {
 	char why[sizeof(c->why)] = "no stride was found at which it shows behind the levels above it";
 
-	for (unsigned j = tlb_survey_least(c); tlb_survey_stride(c, j) >= LINE_LEAST; j++) {
+	for (unsigned j = tlb_survey_least(c); tlb_survey_stride(c, j) >= CHASE_PAGE; j++) {
 		uint64_t s = tlb_survey_stride(c, j);
 		uint32_t all = tlb_survey_pages(c, j), least = hidden(c, k, s) * 3 / 2 + 1;
 		bool yes;
@@ -108,8 +96,7 @@ static enum chase_state crowd(struct tlb_path *c, unsigned k, uint64_t below, ui
 		*stride = s;
 		return bisect(c, k, s, least, all, pages);
 	}
-	snprintf(c->why, sizeof(c->why), "%s", why);
-	return CHASE_UNDECIDED;
+	return CHASE_WHY(c->why, "%s", why);
 }
 
 uint32_t tlb_some_more(const struct tlb_path *c, uint32_t pages, uint64_t stride)
@@ -204,10 +191,8 @@ static enum chase_state dense(struct tlb_path *c, unsigned k, uint64_t stride, u
 	uint32_t most, least = hidden(c, k, stride) + 1, hi = RING_MOST + 1;
 	bool yes, more;
 
-	if (n < 1 || n > RING_MOST) {
-		snprintf(c->why, sizeof(c->why), "%llu pages are too many to be visited", (unsigned long long)n);
-		return CHASE_UNDECIDED;
-	}
+	if (n < 1 || n > RING_MOST)
+		return CHASE_WHY(c->why, "%llu pages are too many to be visited", (unsigned long long)n);
 	enum chase_state a = fits(c, k, (uint32_t)n, stride, &yes), b = fits(c, k, (uint32_t)n + 1, stride, &more);
 	if (a != CHASE_DONE || b != CHASE_DONE)
 		return a == CHASE_UNDECIDED || b == CHASE_UNDECIDED ? CHASE_UNDECIDED : CHASE_PENDING;
@@ -230,11 +215,9 @@ static enum chase_state dense(struct tlb_path *c, unsigned k, uint64_t stride, u
 		}
 		least = m;
 	}
-	if (hi > RING_MOST || least >= hi) {
-		snprintf(c->why, sizeof(c->why), "%s pages in steps of %llu bytes conflict",
-			 least >= hi ? "few" : "not even many", (unsigned long long)stride);
-		return CHASE_UNDECIDED;
-	}
+	if (hi > RING_MOST || least >= hi)
+		return CHASE_WHY(c->why, "%s pages in steps of %llu bytes conflict",
+				 least >= hi ? "few" : "not even many", (unsigned long long)stride);
 	a = bisect(c, k, stride, least, hi, &most);
 	if (a == CHASE_DONE)
 		*reach = most * stride;
@@ -324,17 +307,15 @@ static enum chase_state begin_to_crowd(struct tlb_path *c, unsigned k, uint64_t 
 	*few = *stride ? tlb_some_more(c, *pages, *stride) : 0;
 	if (state != CHASE_DONE)
 		return state;
-	if (*stride < LINE_LEAST) {
+	if (*stride < CHASE_PAGE) {
 		if (are_pieces(c, k, *few, *stride, &l->no_page, noise) == CHASE_PENDING)
 			return CHASE_PENDING;
-		snprintf(c->why, sizeof(c->why),
-			 "pieces of %llu bytes conflict: pages are larger, rows of a memory are not",
-			 (unsigned long long)*stride);
-		return CHASE_UNDECIDED;
+		return CHASE_WHY(c->why, "pieces of %llu bytes conflict: pages are larger, rows of a memory are not",
+				 (unsigned long long)*stride);
 	}
 	state = shift_few(c, k, *pages, stride, *widest, few, offset);
 	/* What fits moved by less than any page, and does not moved further, is no line. */
-	if (state == CHASE_DONE && l->again && *offset < LINE_LEAST) {
+	if (state == CHASE_DONE && l->again && *offset < CHASE_PAGE) {
 		if (are_pieces(c, k, *few, *stride, &l->no_page, noise) == CHASE_PENDING)
 			return CHASE_PENDING;
 		conflict_again(c->why, sizeof(c->why), l->again);
@@ -359,19 +340,19 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 		return l->reach.state = state;
 	if (state != CHASE_DONE) {
 		if (state == CHASE_UNDECIDED)
-			tlb_undecided(&l->reach, "%s", c->why);
+			chase_undecided(&l->reach, "%s", c->why);
 		return l->reach.state = state;
 	}
 	line = offset ? offset : stride;
-	if (line < LINE_LEAST && are_pieces(c, k, few, stride, &l->no_page, &noise) == CHASE_PENDING)
+	if (line < CHASE_PAGE && are_pieces(c, k, few, stride, &l->no_page, &noise) == CHASE_PENDING)
 		return l->reach.state = CHASE_PENDING;
-	if (line < LINE_LEAST)
-		return tlb_undecided(&l->reach, "pages moved by %llu bytes no longer conflict: less than any page",
-				     (unsigned long long)line);
+	if (line < CHASE_PAGE)
+		return chase_undecided(&l->reach, "pages moved by %llu bytes no longer conflict: less than any page",
+				       (unsigned long long)line);
 	/* Strides up to the line give one reach; those that pass sets by may give more. */
 	bool same = false;
 	uint64_t first = line;
-	for (; line >= LINE_LEAST && !same && line * HALVINGS >= first; line /= 2) {
+	for (; line >= CHASE_PAGE && !same && line * HALVINGS >= first; line /= 2) {
 		/* Of unequal sets those that a stride meets first are full before the others are. */
 		state = dense(c, k, line, pages * (l->again ? line : stride), &reach);
 		if (state != CHASE_DONE)
@@ -379,8 +360,8 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 		/* No shorter pages to compare it with. What was guessed from other strides is as good; where those say something else, sets
 		 * are not alike, and halves of pages fit as pages do. */
 		const bool guessed = reach >= pages * stride && reach < few * stride;
-		l->uneven = line == LINE_LEAST && !l->again && !guessed;
-		if ((line == LINE_LEAST && !l->again && !l->uneven) || reach / (line / 2) > RING_MOST) {
+		l->uneven = line == CHASE_PAGE && !l->again && !guessed;
+		if ((line == CHASE_PAGE && !l->again && !l->uneven) || reach / (line / 2) > RING_MOST) {
 			same = line == first && guessed;
 			break;
 		}
@@ -394,7 +375,7 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 	if (state == CHASE_DONE && !same) {
 		/* Of pieces smaller than any page fewer conflict than lie in as many pages as fit: those are no pages. */
 		const uint32_t pieces = tlb_some_more(c, (uint32_t)(half / line), line);
-		if (line < LINE_LEAST && pieces * line < reach &&
+		if (line < CHASE_PAGE && pieces * line < reach &&
 		    are_pieces(c, k, pieces, line, &l->no_page, &noise) == CHASE_PENDING)
 			return l->reach.state = CHASE_PENDING;
 		snprintf(c->why, sizeof(c->why), "%llu bytes fit in steps of %llu and %llu in steps of half that",
@@ -403,7 +384,7 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 	}
 	if (state != CHASE_DONE) {
 		if (state == CHASE_UNDECIDED)
-			tlb_undecided(&l->reach, "%s", c->why);
+			chase_undecided(&l->reach, "%s", c->why);
 		return l->reach.state = state;
 	}
 	l->reach = (struct chase_fact){.state = CHASE_DONE, .value = reach};
@@ -461,7 +442,7 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 	l->uneven = l->shown = l->tables = false;
 	for (unsigned i = 0; i < k; i++)
 		if (c->level[i].entries.state != CHASE_DONE)
-			return tlb_undecided(&l->reach, "the level above is not known, and hides what this one does");
+			return chase_undecided(&l->reach, "the level above is not known, and hides what this one does");
 	enum chase_state state = reach_and_line(c, k);
 	if (state == CHASE_DONE) {
 		state = no_cache(c, k, &sure);
@@ -471,7 +452,7 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 				snprintf(c->why, sizeof(c->why),
 					 "the same pages with more lines of each do not fit: a cache's doing");
 			l->reach.state = l->line.state = l->entries.state = CHASE_UNDECIDED;
-			return tlb_undecided(&l->reach, "%s", c->why);
+			return chase_undecided(&l->reach, "%s", c->why);
 		}
 	}
 	if (state == CHASE_DONE)

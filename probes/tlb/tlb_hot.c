@@ -80,10 +80,8 @@ static enum chase_state look_hot(struct tlb_path *c, unsigned k, const struct tl
 	struct page_misses m = {.c = c, .k = k, .own = own, .seen = seen, .low = low};
 
 	*always = true;
-	if (!own) {
-		snprintf(c->why, sizeof(c->why), "out of memory");
-		return CHASE_UNDECIDED;
-	}
+	if (!own)
+		return CHASE_WHY(c->why, "out of memory");
 	for (unsigned look = 0; look < TLB_LOOKS; look++) {
 		enum chase_state state = tlb_over_orders(c, ring, 0, orders - 1, m.longer, add_misses, &m);
 		if (state != CHASE_DONE)
@@ -113,10 +111,8 @@ static enum chase_state look_hot(struct tlb_path *c, unsigned k, const struct tl
 	if (!l->blurred)
 		return CHASE_DONE;
 	/* More sets than one would leave half of the pages alone. */
-	if (many < 0.8 * ring->pages) {
-		snprintf(c->why, sizeof(c->why), "which pages conflict could not be told from whims of single lines");
-		return CHASE_UNDECIDED;
-	}
+	if (many < 0.8 * ring->pages)
+		return CHASE_WHY(c->why, "which pages conflict could not be told from whims of single lines");
 	for (uint32_t i = 0; i < ring->pages; i++)
 		hot[i] = true;
 	return CHASE_DONE;

@@ -84,7 +84,6 @@ static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 
 /* Of costs with and without a row of the memory, those without, if both were seen: apart by what a row costs, or by whatever it is, where
  * nobody knows that yet. */
-#define ROW_ALIKE 0.1  /* of what a row costs */
 #define ROW_SHARE 0.15 /* of the visits have each of both costs */
 static bool without_rows(struct tlb_path *c, struct tlb_visits *v)
 {
@@ -95,7 +94,7 @@ static bool without_rows(struct tlb_path *c, struct tlb_visits *v)
 		return false;
 	const double apart = mode[1].centre - mode[0].centre;
 	/* Where nobody knows what rows cost, neither the clock's steps nor a faster clock may be what sets the two apart. */
-	if (c->rows > 0 ? fabs(apart - c->rows) > c->gap + ROW_ALIKE * c->rows
+	if (c->rows > 0 ? fabs(apart - c->rows) > c->gap + TLB_ROWS_ALIKE * c->rows
 			: apart <= c->gap + 2 * c->grain + c->swing * c->slowest)
 		return false;
 	for (size_t i = 0; i < v->n; i++)

@@ -223,12 +223,9 @@ enum chase_state tlb_get(struct tlb_path *c, const struct tlb_ring *asked, struc
 	uint64_t last = (ring->extra ? ring->extra : ring->pages - 1) * ring->stride + ring->offset;
 
 	if (!ring->pages || ring->pages > RING_MOST + 1 ||
-	    last + 2 * RING_PAGE > c->bytes + (ring->stride < 2 * RING_PAGE ? RING_PAGE : 0)) {
-		snprintf(c->why, sizeof(c->why),
-			 "%u pages in steps of %llu bytes are more than the buffer of %llu bytes has", ring->pages,
-			 (unsigned long long)ring->stride, (unsigned long long)c->bytes);
-		return CHASE_UNDECIDED;
-	}
+	    last + 2 * RING_PAGE > c->bytes + (ring->stride < 2 * RING_PAGE ? RING_PAGE : 0))
+		return CHASE_WHY(c->why, "%u pages in steps of %llu bytes are more than the buffer of %llu bytes has",
+				 ring->pages, (unsigned long long)ring->stride, (unsigned long long)c->bytes);
 	p[RING_STRIDE] = (double)ring->stride;
 	p[RING_FROM] = ring->from;
 	p[RING_OFFSET] = (double)ring->offset;
@@ -245,18 +242,14 @@ enum chase_state tlb_get(struct tlb_path *c, const struct tlb_ring *asked, struc
 	uint32_t visits = visits_timed(ring->pages, lines, (uint32_t)p[RING_TURNS]);
 	uint64_t end = place(ring, lines, visits % (ring->pages * lines)) - place(ring, lines, 0);
 	if (pt->outcome != OUTCOME_OK || pt->words_per_repeat < HEAD + visits ||
-	    pt->y[2] != (uint32_t)(c->lines ? end / 16 : end)) {
-		snprintf(c->why, sizeof(c->why), "a ring over %u pages %s%.120s", ring->pages,
-			 pt->outcome == OUTCOME_OK ? "was not followed" : "failed: ", pt->message);
-		return CHASE_UNDECIDED;
-	}
+	    pt->y[2] != (uint32_t)(c->lines ? end / 16 : end))
+		return CHASE_WHY(c->why, "a ring over %u pages %s%.120s", ring->pages,
+				 pt->outcome == OUTCOME_OK ? "was not followed" : "failed: ", pt->message);
 	*out = (struct tlb_view){.pages = ring->pages, .lines = lines, .visits = visits, .order = ring->order};
 	out->cost = ARENA_ARRAY(study_arena(c->study), visits, float);
 	uint16_t *ticks = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)visits, uint16_t);
-	if (!out->cost || !ticks) {
-		snprintf(c->why, sizeof(c->why), "out of memory");
-		return CHASE_UNDECIDED;
-	}
+	if (!out->cost || !ticks)
+		return CHASE_WHY(c->why, "out of memory");
 	/* Two times in each word, the first in its lower half. */
 	for (uint32_t v = 0; v < visits; v++) {
 		ticks[2 * v] = (uint16_t)(pt->y[HEAD + v] & 0xffff);

@@ -8,14 +8,9 @@
 #include <string.h>
 
 #define TICKS	   4096u /* later ones are noise */
-#define COST_ALIKE 0.03	 /* of a cost, by which single visits differ from it */
-#define SURE	   4.5	 /* standard deviations */
-#define SURE_NOT   8
-#define AT_MOST	   0.6 /* misses of a lap, of which one is certain where the ring does not fit */
-#define AT_LEAST   0.8
-#define OFTEN	   0.2	/* of one miss a lap, that may come where none of a known cost does */
-#define UNLIKE	   0.25 /* of what others put in a place, by which openers and followers may differ without a miss */
-#define RARE_MOST  0.1	/* of the followers come within one place's gap, at most, where they are rare */
+#define OFTEN	   0.2	 /* of one miss a lap, that may come where none of a known cost does */
+#define UNLIKE	   0.25	 /* of what others put in a place, by which openers and followers may differ without a miss */
+#define RARE_MOST  0.1	 /* of the followers come within one place's gap, at most, where they are rare */
 #define RARE_LEAST 1e-5
 #define ABOVE_MOST 0.02	 /* of the openers that a place would have, if all hit a level above */
 #define ABOVE_SEEN 0.05	 /* of the followers are in such a place */
@@ -48,7 +43,7 @@ struct costs {
 static struct cost cost_of(const struct tlb_path *c, double at)
 {
 	return (struct cost){
-	    .from = at - c->gap - COST_ALIKE * at, .at = at, .to = at + c->gap + (COST_ALIKE + c->swing) * at};
+	    .from = at - c->gap - TLB_COST_ALIKE * at, .at = at, .to = at + c->gap + (TLB_COST_ALIKE + c->swing) * at};
 }
 
 /* What a visit costs that hits level k or one above, and that misses it. */
@@ -253,7 +248,7 @@ bool tlb_roles_places(const struct tlb_path *c, unsigned k, double laps, struct 
 		const double part = RARE_LEAST * exp2(2.0 * step);
 		const double lands = places(r, &cost, part * r->count, c->gap);
 		sums(r, &cost);
-		const double power = AT_MOST * laps * lands / r->count - chance_of(r->most, r->most, SURE);
+		const double power = TLB_LAP_MOST * laps * lands / r->count - chance_of(r->most, r->most, TLB_SURE);
 		if (lands > 0 && power > best) {
 			best = power;
 			rare = part * r->count;
@@ -275,14 +270,16 @@ void tlb_roles_look(const struct tlb_path *c, const struct tlb_view *w, const st
 
 int tlb_roles_say(const struct tlb_roles *r, double laps, double landing)
 {
-	const double o = r->there, chance = chance_of(o, r->most, SURE);
+	const double o = r->there, chance = chance_of(o, r->most, TLB_SURE);
 	/* A miss may cost what the survey never saw. */
-	const bool none_elsewhere = r->anywhere - r->others <= OFTEN * laps + chance_of(r->anywhere, r->others, SURE);
+	const bool none_elsewhere =
+	    r->anywhere - r->others <= OFTEN * laps + chance_of(r->anywhere, r->others, TLB_SURE);
 
-	if (none_elsewhere && o - r->least + chance < AT_MOST * landing && o >= r->least - chance)
+	if (none_elsewhere && o - r->least + chance < TLB_LAP_MOST * landing && o >= r->least - chance)
 		return 1;
 	for (unsigned i = 0; i < 2; i++)
-		if (o - r->most > chance_of(o, r->most, SURE_NOT) && r->misses[i] - r->as_misses[i] > AT_LEAST * laps)
+		if (o - r->most > chance_of(o, r->most, TLB_SURE_NOT) &&
+		    r->misses[i] - r->as_misses[i] > TLB_LAP_LEAST * laps)
 			return -1;
 	return 0;
 }

@@ -62,10 +62,11 @@ static void refuse_rows(struct tlb_level *l)
 	unsigned long long pages = l->entries.value, line = l->line.value;
 
 	for (unsigned i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		tlb_undecided(facts[i],
-			      "%llu pages in steps of %llu bytes are fast, but no sets of two and more show. Open rows "
-			      "of the memory would look the same",
-			      pages, line);
+		chase_undecided(
+		    facts[i],
+		    "%llu pages in steps of %llu bytes are fast, but no sets of two and more show. Open rows "
+		    "of the memory would look the same",
+		    pages, line);
 	l->set_count = 0;
 }
 

@@ -194,7 +194,7 @@ static enum chase_state by_left_out(struct tlb_path *c, unsigned k, const struct
 	if (equal)
 		l->ways = (struct chase_fact){.state = CHASE_DONE, .value = rows->n / sets};
 	else
-		tlb_undecided(&l->ways, "sets are of unequal size");
+		chase_undecided(&l->ways, "sets are of unequal size");
 	return CHASE_DONE;
 }
 
@@ -211,13 +211,13 @@ static enum chase_state ask_extras(struct tlb_path *c, unsigned k, struct asked 
 		/* All that were not there have been asked for: those behind are looked at once they are. */
 		const enum chase_state state = ask_extra(c, k, i, a);
 		if (state == CHASE_UNDECIDED)
-			return tlb_undecided(&l->ways, "%s", c->why);
+			return chase_undecided(&l->ways, "%s", c->why);
 		all = state == CHASE_PENDING ? state : all;
 		if (all == CHASE_PENDING && i % EXTRAS + 1 == EXTRAS)
 			break;
 	}
 	if (all == CHASE_DONE && !l->set_count)
-		return tlb_undecided(&l->ways, "the buffer has no room for a page more than fits");
+		return chase_undecided(&l->ways, "the buffer has no room for a page more than fits");
 	return l->ways.state = all;
 }
 
@@ -251,10 +251,10 @@ static enum chase_state sets_by_groups(struct tlb_level *l, const struct asked *
 	}
 	if (why[0]) {
 		l->set_count = 0;
-		return tlb_undecided(&l->ways, "%s", why);
+		return chase_undecided(&l->ways, "%s", why);
 	}
 	if (!a->equal)
-		tlb_undecided(&l->ways, "sets are of unequal size");
+		chase_undecided(&l->ways, "sets are of unequal size");
 	else
 		l->ways = (struct chase_fact){.state = CHASE_DONE, .value = ways};
 	l->sets = (struct chase_fact){.state = CHASE_DONE, .value = a->equal ? n / ways : l->set_count};
@@ -281,7 +281,7 @@ static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders,
 	l->set_count = 0;
 	*turns = false;
 	if (!asked.g.of || !asked.hot || !asked.row)
-		return tlb_undecided(&l->ways, "out of memory");
+		return chase_undecided(&l->ways, "out of memory");
 	const enum chase_state state = ask_extras(c, k, &asked);
 	/* Those of a fifo miss once a lap, all of them together, and show in more orders. */
 	*turns = asked.none;
@@ -304,8 +304,8 @@ static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders,
 	if (left != CHASE_UNDECIDED)
 		return left;
 	*turns = true;
-	return tlb_undecided(&l->ways, "a page more than fits makes others miss now and then; %u of %u were seen to",
-			     asked.seen, n);
+	return chase_undecided(&l->ways, "a page more than fits makes others miss now and then; %u of %u were seen to",
+			       asked.seen, n);
 }
 
 /* Whether all entries are one set, which pages that take turns in missing do not show: as many pages as it holds, as many pages apart or a multiple

@@ -19,7 +19,6 @@
 #define STRIDE_MOST    (64u << 20) /* no entry covers more; windows of what can be walked at a time are larger */
 #define AT_HAND	       0.8	   /* of the visits: a clock that is faster now and then makes some seem slow */
 #define COSTLY	       0.4
-#define SKIPPED	       0.01
 #define MODES	       8
 #define APART	       8    /* cycles, ... */
 #define APART_PART     0.05 /* ... and of a load, by which another level of the caches is slower at least */
@@ -66,7 +65,7 @@ static unsigned costs_of(struct tlb_path *c, const struct tlb_view *w, struct tl
 	struct stat_mode mode[MODES];
 	unsigned n = 0;
 
-	size_t mixed, m = !v || w->skipped > SKIPPED * w->visits ? 0 : tlb_page_costs(c, w, v, &each, &mixed);
+	size_t mixed, m = !v || w->skipped > TLB_SKIPPED * w->visits ? 0 : tlb_page_costs(c, w, v, &each, &mixed);
 	*told = (uint32_t)m;
 	if (!m)
 		return 0;
@@ -551,10 +550,8 @@ enum chase_state tlb_survey(struct tlb_path *c)
 	all = tlb_get(c, &(struct tlb_ring){.pages = BASE_PAGES, .stride = 4096}, &base);
 	if (all != CHASE_DONE)
 		return all;
-	if (!v) {
-		snprintf(c->why, sizeof(c->why), "out of memory");
-		return CHASE_UNDECIDED;
-	}
+	if (!v)
+		return CHASE_WHY(c->why, "out of memory");
 	c->sigma = tlb_sigma(c, &base);
 	c->grain = grain;
 	c->gap = fmax(GAP_LEAST, 1.5 * grain);

@@ -8,11 +8,9 @@
 #define FLOOD	    16u /* times as many lines of data for each entry */
 #define FLOOD_LEAST 4
 #define FLOOD_TIMED 8192u
-#define MORE_LEAST  8	/* entries beyond those that the levels above have, which ask this one */
-#define FLOOD_SURE  4	/* standard deviations */
-#define TABLE_SHARE 32	/* entries of 8 bytes have a line of a cache in common, at most */
-#define LAP_MOST    0.6 /* misses of a lap, of which one is certain where an entry was driven out */
-#define LAP_LEAST   0.8
+#define MORE_LEAST  8  /* entries beyond those that the levels above have, which ask this one */
+#define FLOOD_SURE  4  /* standard deviations */
+#define TABLE_SHARE 32 /* entries of 8 bytes have a line of a cache in common, at most */
 /* Levels of a path, as publications tell: Wong 2010, IV-I; Mei 2014, 4.2. */
 #define LEVELS_USUAL 2
 /* A load goes to a cache beyond the SM, is looked up there, and comes back. A walk reads a table, too, and saves the way at most. */
@@ -111,9 +109,9 @@ static enum chase_state are_flooded(struct tlb_path *c, unsigned k, bool *told, 
 	 * levels above do not have. */
 	const double lines = (double)more / TABLE_SHARE / 2;
 	const struct tlb_surplus s = tlb_surplus_of(c, k, &w);
-	*yes = s.each - FLOOD_SURE * s.chance > fmax(LAP_LEAST, lines);
+	*yes = s.each - FLOOD_SURE * s.chance > fmax(TLB_LAP_LEAST, lines);
 	/* What makes many more too cheap than too dear may hide any number of misses. */
-	*told = *yes || (s.each + FLOOD_SURE * s.chance < fmax(LAP_MOST, lines) && s.each > -FLOOD_SURE * s.chance);
+	*told = *yes || (s.each + FLOOD_SURE * s.chance < fmax(TLB_LAP_MOST, lines) && s.each > -FLOOD_SURE * s.chance);
 	return CHASE_DONE;
 }
 

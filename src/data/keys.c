@@ -1,6 +1,7 @@
 #include "data/keys.h"
 #include "base/str.h"
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,6 +109,17 @@ void key_rename(char *key, size_t room)
 		    n - was + strlen(renamed[i].is) < room)
 			snprintf(key + n - was, room - (n - was), "%s", renamed[i].is);
 	}
+}
+
+struct key_text key_text(const char *fmt, ...)
+{
+	struct key_text key;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(key.of, sizeof(key.of), fmt, ap);
+	va_end(ap);
+	return key;
 }
 
 bool key_pattern_meets(const char *pattern, const char *glob)

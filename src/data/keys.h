@@ -15,6 +15,12 @@ extern const size_t key_family_count;
 const struct key_family *key_family(const char *key); /* NULL: no such key */
 /* Puts today's name in the place of one that a key had before, as run files and people may still have it. key: room for `room` bytes. */
 void key_rename(char *key, size_t room);
+/* A key that is put together as by printf. KEY(...) is its text, until the end of the full expression. */
+struct key_text {
+	char of[96];
+};
+struct key_text key_text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+#define KEY(...) (key_text(__VA_ARGS__).of)
 /* May a key of this pattern fit the glob? "cache.<p>.<l>.size" meets "cache.constant.*". */
 bool key_pattern_meets(const char *pattern, const char *glob);
 

@@ -61,6 +61,11 @@ struct judge_space judge_space_of(const struct judge_ring *ring, unsigned rings)
 /* The next mapping of a space, from *q all zero on: everything but the ways. False: there is none. */
 bool judge_next(const struct judge_space *space, struct judge_shape *q);
 
+#define JUDGE_FITS_MOST	 0.06 /* of the accesses miss where a ring surely fits */
+#define JUDGE_OVER_LEAST 0.25 /* and where it surely does not */
+#define JUDGE_FAR	 5000 /* nats: what is so much worse than the best beside the same rings does not come near it again */
+#define JUDGE_SETS_SIGMA 3.0 /* a ring's deviance is within three standard deviations in all but one of a thousand */
+
 /* ---- the noise: noise.c ---- */
 /* What a mapping makes of one ring; index k and w up to JUDGE_WAYS_MOST, all above are one. */
 struct judge_tally {

@@ -13,8 +13,7 @@
 enum { RATES = 5 };
 /* How probable it is beforehand that sets of fewer lines, which overflow as well, miss at another rate. So sets that miss alike cost a shape a hundredth
  * of a nat a ring for each k more that it makes: JUDGE_NATS need some thousand rings. */
-#define UNLIKE	   0.01
-#define SETS_SIGMA 3.0 /* a ring's deviance is within three standard deviations in all but one of a thousand */
+#define UNLIKE 0.01
 
 struct judge_room {
 	uint32_t *lines, *set;	 /* of each set: lines of the ring; of each element: its set */
@@ -177,7 +176,7 @@ double judge_deviance(double m, double v, double p)
 /* By how much sets, or lines, differ more than chance makes them: the deviance of each is half a chi-square of one degree of freedom. */
 static double beyond(double deviance_of_sets, uint32_t sets)
 {
-	return fmax(0, deviance_of_sets - sets / 2.0 - SETS_SIGMA * sqrt(sets / 2.0));
+	return fmax(0, deviance_of_sets - sets / 2.0 - JUDGE_SETS_SIGMA * sqrt(sets / 2.0));
 }
 
 /* Fills visits and misses of each set that fits. *v, *m: of all of them. */

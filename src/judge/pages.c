@@ -10,14 +10,11 @@
 #define SETS_DENSE  64		  /* up to so many sets all numbers are candidates; above, powers of two */
 #define FOLDED_MOST 512		  /* sets of a folded mapping */
 #define LINE_NEAR   2		  /* times the best plain line, up and down: what a folded one may have */
-#define FITS_MOST   0.06	  /* as in space.c */
-#define OVER_LEAST  0.25
 
 #define RINGS_MOST  128	   /* that are weighed; the others are foretold */
 #define ALIKE_MOST  2	   /* of them over the same addresses */
 #define VISITS_MOST 200000 /* of a lap over all of them */
 #define KEPT	    256
-#define FAR	    5000 /* nats: what is so much worse than the best beside the same rings does not come near it again */
 
 #define ALIGNED	    (64ull << 20) /* what the buffer's address is a multiple of: probes/tlb asks for that */
 #define BLOCKS	    32		  /* as many times as a ring reaches over all sets, at most */
@@ -30,8 +27,7 @@
 #define PARTINGS    2		  /* ... the rings that tell them best, ... */
 #define ALWAYS	    0.9		  /* ... of whose lines so many visits miss, or hit */
 
-#define SETS_SIGMA 3.0	/* as in noise.c */
-#define REMAINDER  0.05 /* of the rings a LIKELY shape may leave unforetold: of as many as it may be wrong */
+#define REMAINDER 0.05 /* of the rings a LIKELY shape may leave unforetold: of as many as it may be wrong */
 
 struct search {
 	const struct judge_ring *ring[RINGS_MOST];
@@ -143,7 +139,7 @@ static bool hold(struct search *s, const struct pages_shape *q, uint32_t least, 
 	for (unsigned i = 0; i < s->rings; i++) {
 		const double here = add_ring(s, i, q, least, most, ll);
 		s->best[i] = fmax(s->best[i], here);
-		if (here < s->best[i] - FAR)
+		if (here < s->best[i] - JUDGE_FAR)
 			return false;
 	}
 	return true;
@@ -275,9 +271,9 @@ static void space_of(struct search *s, const struct judge_ring *ring, unsigned r
 	for (unsigned i = 0; i < rings; i++) {
 		const struct judge_ring *r = &ring[i];
 		const double share = r->misses / ((double)r->n * r->laps);
-		if (share < FITS_MOST)
+		if (share < JUDGE_FITS_MOST)
 			s->least = fmax(s->least, r->n * fmin(r->step, LINE_LEAST) / 2);
-		if (share > OVER_LEAST)
+		if (share > JUDGE_OVER_LEAST)
 			s->most = fmin(s->most, 2 * r->bytes);
 	}
 }
@@ -317,7 +313,7 @@ static void search(struct search *s)
 /* What so many deviances are beyond chance: each is half a chi-square of one degree of freedom. */
 static double beyond_chance(double sum, double n)
 {
-	return fmax(0, sum - n / 2 - SETS_SIGMA * sqrt(n / 2));
+	return fmax(0, sum - n / 2 - JUDGE_SETS_SIGMA * sqrt(n / 2));
 }
 
 /* How unlike the lines of sets that overflow miss: whatever is replaced, none of a set's has a place of its own. Only where each is visited once a lap. */

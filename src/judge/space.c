@@ -10,8 +10,6 @@
 #define SIZE_MOST  (96 << 10)
 #define SHIFT_MOST 2 /* bits that are left out between line and set index: Mei 2014 has lines side by side in one set */
 #define SETS_DENSE 512
-#define FITS_MOST  0.06 /* of the accesses miss where a ring surely fits */
-#define OVER_LEAST 0.25 /* and where it surely does not */
 
 const char *judge_key_name(enum judge_key k)
 {
@@ -59,9 +57,9 @@ struct judge_space judge_space_of(const struct judge_ring *ring, unsigned rings)
 		/* Only of whole laps without one more line elsewhere the footprint says how much they cover. */
 		if (span >= r->bytes || r->seen < r->n || r->cold)
 			continue;
-		if (share < FITS_MOST)
+		if (share < JUDGE_FITS_MOST)
 			fits = fmax(fits, r->n * fmin(r->step, LINE_LEAST));
-		if (share > OVER_LEAST)
+		if (share > JUDGE_OVER_LEAST)
 			over = fmin(over, r->bytes);
 	}
 	/* Nothing bounds a shape of which nothing overflows. */

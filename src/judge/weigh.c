@@ -8,7 +8,6 @@
 /* Rings that all candidates are held to, those of the better ones, and so on: 30 to 60 of a record's decide, as a rule. */
 #define FIRST_RINGS    12
 #define SECOND_RINGS   60
-#define FAR	       5000 /* nats: what is so much worse than the best beside the same rings cannot come near it again */
 #define FIRST_ELEMENTS 2048 /* that those rings have at most */
 #define SECOND	       600  /* candidates that are held to the second ones */
 #define ROOM	       4096 /* candidates that are kept before the worse ones go */
@@ -136,7 +135,7 @@ static bool hold(struct judge_room *room, const struct judge_ring *ring, const u
 		for (uint32_t w = least; w <= most; w++)
 			here = fmax(here, ll[w]);
 		best[i] = fmax(best[i], here);
-		if (here < best[i] - FAR)
+		if (here < best[i] - JUDGE_FAR)
 			return false;
 	}
 	return true;
@@ -181,7 +180,7 @@ static void facts(struct judge_result *r)
 		double same = 0;
 		f->rival = 0;
 		/* Those that were dropped are no better than the last one that was kept. */
-		f->margin = r->kept == JUDGE_KEPT ? r->shape[0].ll - r->shape[r->kept - 1].ll : FAR;
+		f->margin = r->kept == JUDGE_KEPT ? r->shape[0].ll - r->shape[r->kept - 1].ll : JUDGE_FAR;
 		for (unsigned i = 0; i < r->kept; i++) {
 			if (judge_value(&r->shape[i], k) == value) {
 				same += exp(r->shape[i].ll - r->shape[0].ll);

@@ -11,12 +11,10 @@
 
 #define LAP_WORDS     128   /* 32 rounds of four clock values */
 #define SHARED_ROOM   3000u /* records in shared memory: 12 KB, which every block may have */
-#define SHARED_SPARE  1024u /* what a block's parameters take of it on old chips */
 #define GLOBAL_ROOM   32768u
 #define LOCAL_BATCH   8u /* words of a thread that are copied at once */
 #define LOCAL_CELLS   8u /* bytes of shared memory in which lanes tell each other where the ring goes on */
 #define ALIGNMENT     (1u << 20)
-#define TEXEL	      4
 #define CHASE_REPEATS 4 /* where the clock was seen to change */
 #define BRIEF_REPEATS 8 /* of which one or another is between two changes */
 #define ALIKE_SWING   8 /* so small a part of what the clock changes is no difference between two launches */
@@ -87,7 +85,7 @@ uint32_t chase_room(const struct device_info *d, bool in_shared)
 {
 	if (!in_shared)
 		return GLOBAL_ROOM;
-	uint64_t fits = d->shared_per_block > SHARED_SPARE ? (d->shared_per_block - SHARED_SPARE) / 4 : 0;
+	uint64_t fits = d->shared_per_block > CHASE_SHARED_SPARE ? (d->shared_per_block - CHASE_SHARED_SPARE) / 4 : 0;
 	return fits < SHARED_ROOM ? (uint32_t)fits : SHARED_ROOM;
 }
 
@@ -128,12 +126,34 @@ static void local_setup(const struct study *s, const double *p, struct job *j, c
 	job_arg_u32(j, p[CHASE_WARM] > 0 ? 0 : (uint32_t)(k->local_bytes / 4 - batches * LOCAL_BATCH));
 }
 
+struct chase_load chase_load_of(const struct study *s, enum chase_way way)
+{
+	/* Before there were cache operators, volatile loads were those that no L1 answers. */
+	static const struct {
+		const char *name, *before;
+		int class;
+	} rows[] = {[WAY_NEAR] = {"ld.global.ca.u64", "ld.global.u64", NATIVE_LOAD_GLOBAL},
+		    [WAY_PAST_L1] = {"ld.global.cg.u64", "ld.volatile.global.u64", NATIVE_LOAD_GLOBAL},
+		    [WAY_TEXTURE] = {"tex.1d.v4.u32.s32", NULL, NATIVE_TEXTURE},
+		    [WAY_CONSTANT] = {"ld.const.u32", NULL, NATIVE_LOAD_CONST},
+		    [WAY_READONLY] = {"ld.global.nc.u64", NULL, NATIVE_LOAD_GLOBAL},
+		    [WAY_LOCAL] = {"ld.local.u32", NULL, NATIVE_LOAD_LOCAL}};
+	const struct device_info *d = study_device(s);
+	const bool constant = way == WAY_CONSTANT;
+
+	return (struct chase_load){.name = d->cc < 20 && rows[way].before ? rows[way].before : rows[way].name,
+				   .class = rows[way].class,
+				   .texture = way == WAY_TEXTURE,
+				   .symbol = constant ? "ring" : NULL,
+				   .space_bytes = constant ? d->constant_bytes : 0};
+}
+
 /* What both kernels have in common: output, pin, ring, where it starts. */
 static int ring_setup(const struct study *s, double x, const double *p, struct job *j, const struct chase_kernel *k,
 		      uint32_t words, uint32_t repeats)
 {
 	const struct device_info *d = study_device(s);
-	bool constant = k->space == BUFFER_CONSTANT, wide = !constant && !k->texture && !k->local_bytes;
+	bool constant = k->load.symbol != NULL, wide = !constant && !k->load.texture && !k->local_bytes;
 	uint32_t n = chase_elements(x, p);
 	char load[96];
 	uint64_t *order = chase_ring(j->arena, x, p);
@@ -144,17 +164,18 @@ static int ring_setup(const struct study *s, double x, const double *p, struct j
 	for (uint32_t i = 0; i < n; i++)
 		top = order[i] > top ? order[i] : top;
 	top += wide ? 8 : 4;
-	if ((constant && top > k->space_bytes) || (k->local_bytes && top > k->local_bytes * d->warp_size))
+	if ((constant && top > k->load.space_bytes) || (k->local_bytes && top > k->local_bytes * d->warp_size))
 		return -ENOTSUP;
 	j->template_path = k->template_path;
 	snprintf(load, sizeof(load),
-		 k->texture ? "%s {%%p, %%other0, %%other1, %%other2}, [%%image, {%%p}]" : "%s %%p, [%%p]", k->load);
+		 k->load.texture ? "%s {%%p, %%other0, %%other1, %%other2}, [%%image, {%%p}]" : "%s %%p, [%%p]",
+		 k->load.name);
 	job_param_text(j, "LOAD", load);
-	job_param(j, "TEXTURE", k->texture);
+	job_param(j, "TEXTURE", k->load.texture);
 	job_param(j, "WIDE", wide);
-	job_param(j, "NEVER", k->texture ? UINT32_MAX : 1); /* addresses are even, indices are few */
+	job_param(j, "NEVER", k->load.texture ? UINT32_MAX : 1); /* addresses are even, indices are few */
 	if (constant)
-		job_param(j, "SIZE", (long long)k->space_bytes);
+		job_param(j, "SIZE", (long long)k->load.space_bytes);
 	j->launch.block[0] = j->launch.block[1] = j->launch.block[2] = 1;
 	j->launch.carveout = CARVEOUT_MAX_L1;
 	j->launch.flush = true;
@@ -164,16 +185,17 @@ static int ring_setup(const struct study *s, double x, const double *p, struct j
 	job_output(j, words);
 	job_pin(j, d, (uint32_t)p[CHASE_PLACE] / 8);
 	const uint64_t whole = k->local_bytes ? local_batch(d) : 256;
-	uint32_t b = job_ring(j, k->space, k->symbol, constant ? k->space_bytes : (top + whole - 1) / whole * whole,
-			      order, n, wide ? 8 : 4);
+	uint32_t b =
+	    job_ring(j, constant ? BUFFER_CONSTANT : BUFFER_GLOBAL, k->load.symbol,
+		     constant ? k->load.space_bytes : (top + whole - 1) / whole * whole, order, n, wide ? 8 : 4);
 	j->launch.buffers[b].align = constant ? 0 : ALIGNMENT;
 	/* What lines share a hashed set is told by the bits in which one more line differs: nothing may carry into others. */
 	while (!constant && p[CHASE_EXTRA] > 0 && j->launch.buffers[b].align < top)
 		j->launch.buffers[b].align *= 2;
-	if (k->texture) {
-		j->launch.buffers[b].ring_unit = TEXEL;
-		job_texture(j, b, j->launch.buffers[b].bytes / TEXEL);
-		job_arg_u32(j, (uint32_t)(order[0] / TEXEL));
+	if (k->load.texture) {
+		j->launch.buffers[b].ring_unit = CHASE_TEXEL;
+		job_texture(j, b, j->launch.buffers[b].bytes / CHASE_TEXEL);
+		job_arg_u32(j, (uint32_t)(order[0] / CHASE_TEXEL));
 	} else if (constant || k->local_bytes)
 		job_arg_u32(j, (uint32_t)order[0]);
 	else
@@ -198,14 +220,14 @@ int chase_setup(const struct study *s, double x, const double *p, struct job *j,
 	job_arg_u32(j, timed);
 	job_arg_u32(j, (uint32_t)p[CHASE_FLOOR]);
 	job_arg_u32(j, room);
-	if (k->texture)
+	if (k->load.texture)
 		job_arg_texture(j, 0);
 	if (k->local_bytes)
 		local_setup(s, p, j, k);
 	/* Always as much, or an L1 that is in one piece with shared memory would shrink as rings grow. */
 	j->launch.shared_bytes = k->in_shared ? most * 4 + (k->local_bytes ? LOCAL_CELLS : 0) : 0;
 	/* Region 0 leads to the loop, region 1 is one timed access: the load, a comparison and a branch. */
-	j->check.cls = k->load_class;
+	j->check.cls = k->load.class;
 	j->check.region = 1;
 	j->check.min = j->check.max = 1;
 	j->check.others = 12;
@@ -218,11 +240,11 @@ int lap_setup(const struct study *s, double x, const double *p, struct job *j, c
 
 	if (rc)
 		return rc;
-	if (k->texture)
+	if (k->load.texture)
 		job_arg_texture(j, 0);
 	snprintf(j->launch.entry, sizeof(j->launch.entry), "lap");
 	job_param(j, "N", (long long)p[CHASE_TIMED]);
-	j->check.cls = k->load_class;
+	j->check.cls = k->load.class;
 	j->check.region = 0;
 	j->check.min = j->check.max = (unsigned)p[CHASE_TIMED];
 	j->check.others = 8 + 4 * (unsigned)p[CHASE_TIMED]; /* some chips need arithmetic for every address */
@@ -233,8 +255,7 @@ enum chase_state chase_missing(struct chase_path *c)
 {
 	if (study_pending(c->study))
 		return CHASE_PENDING;
-	snprintf(c->why, sizeof(c->why), "a point that is needed was not measured");
-	return CHASE_UNDECIDED;
+	return CHASE_WHY(c->why, "a point that is needed was not measured");
 }
 
 /* Whether such ticks are those of a class that misses what the floor is of. */
@@ -259,10 +280,8 @@ static enum chase_state stay_in_pages(struct chase_path *c, struct chase_run *r,
 	/* Nothing is asked before the first level. */
 	const double floor = c->level_count && p[CHASE_FLOOR] > c->level[0].floor ? p[CHASE_FLOOR] : 0;
 
-	if (!ring || !stayed || !since) {
-		snprintf(c->why, sizeof(c->why), "out of memory");
-		return CHASE_UNDECIDED;
-	}
+	if (!ring || !stayed || !since)
+		return CHASE_WHY(c->why, "out of memory");
 	for (uint32_t e = 0; e < n; e++) {
 		const bool enters = ring[e] / CHASE_PAGE != ring[e ? e - 1 : n - 1] / CHASE_PAGE;
 		since[e] = enters || !e ? 0 : since[e - 1] + 1;
@@ -285,10 +304,8 @@ static enum chase_state stay_in_pages(struct chase_path *c, struct chase_run *r,
 	}
 	const double visits = (double)r->covered / n * pages;
 	/* But accesses that come later in a page did miss. */
-	if (2 * unsure > left && 2 * alike > visits) {
-		snprintf(c->why, sizeof(c->why), "an access that waits for a translation takes as long as a miss does");
-		return CHASE_UNDECIDED;
-	}
+	if (2 * unsure > left && 2 * alike > visits)
+		return CHASE_WHY(c->why, "an access that waits for a translation takes as long as a miss does");
 	r->slow -= r->kept - left;
 	r->kept = left;
 	r->record = stayed;
@@ -338,11 +355,9 @@ enum chase_state chase_get(struct chase_path *c, struct chase_run *r, double foo
 		return chase_missing(c);
 	*r = (struct chase_run){
 	    .point = pt, .elements = chase_elements(footprint, p), .timed = (uint32_t)p[CHASE_TIMED]};
-	if (pt->outcome != OUTCOME_OK || pt->words_per_repeat < CHASE_HEAD) {
-		snprintf(c->why, sizeof(c->why), "a chase over %.0f bytes came back %s%s%.120s", footprint,
-			 outcome_name(pt->outcome), pt->message[0] ? ": " : "", pt->message);
-		return CHASE_UNDECIDED;
-	}
+	if (pt->outcome != OUTCOME_OK || pt->words_per_repeat < CHASE_HEAD)
+		return CHASE_WHY(c->why, "a chase over %.0f bytes came back %s%s%.120s", footprint,
+				 outcome_name(pt->outcome), pt->message[0] ? ": " : "", pt->message);
 	/* Of several launches the one that nothing slowed down. */
 	const uint32_t *y = pt->y;
 	for (uint32_t i = 1; i < pt->repeats; i++)
@@ -354,20 +369,16 @@ enum chase_state chase_get(struct chase_path *c, struct chase_run *r, double foo
 	uint32_t last = chase_at(p, r->elements, r->timed), end = (uint32_t)(last * p[CHASE_STRIDE]);
 	if (p[CHASE_ORDER] > 0) {
 		const uint64_t *ring = chase_ring(study_arena(c->study), footprint, p);
-		if (!ring) {
-			snprintf(c->why, sizeof(c->why), "out of memory");
-			return CHASE_UNDECIDED;
-		}
+		if (!ring)
+			return CHASE_WHY(c->why, "out of memory");
 		end = (uint32_t)(ring[last] - ring[0]);
 	} else if (p[CHASE_EXTRA] > 0 && last == r->elements - 1) {
 		end = (uint32_t)(p[CHASE_EXTRA] - p[CHASE_START]);
 	}
-	if (y[2] != end) {
-		snprintf(c->why, sizeof(c->why),
-			 "a chase over %.0f bytes ended at offset %u, not at %u: it did not follow its ring", footprint,
-			 y[2], end);
-		return CHASE_UNDECIDED;
-	}
+	if (y[2] != end)
+		return CHASE_WHY(c->why,
+				 "a chase over %.0f bytes ended at offset %u, not at %u: it did not follow its ring",
+				 footprint, y[2], end);
 	uint32_t room = pt->words_per_repeat - CHASE_HEAD;
 	r->slow = y[3];
 	r->ticks = y[4];

@@ -29,8 +29,15 @@ enum chase_param {
 		"stride", "warm", "timed", "floor", "start", "extra", "order", "place"                                 \
 	}
 
+#define CHASE_NEAR_LIMIT   (1u << 20)  /* bytes that are walked for a cache of the SM, at most, ... */
+#define CHASE_FAR_LIMIT	   (16u << 20) /* ... and for one beyond */
+#define CHASE_LIMIT_LEAST  16384u      /* where fewer can be walked no cache is looked for */
+#define CHASE_TEXEL	   4
+#define CHASE_SHARED_SPARE 1024u /* bytes that a block's parameters take of shared memory on old chips */
+#define CHASE_LINE_NEAR	   1024u /* bytes: no line is longer */
+
 #define CHASE_PAGED 1024
-#define CHASE_PAGE  4096 /* bytes: no page is smaller, and no entry of a TLB covers less */
+#define CHASE_PAGE  4096u /* bytes: no page is smaller, and no entry of a TLB covers less */
 
 #define CHASE_HEAD 8  /* output words before the records */
 #define CHASE_PRE  16 /* accesses of the timed loop that are not counted: they fetch its code */
@@ -40,17 +47,23 @@ enum chase_param {
 #define CHASE_LOADS 32	 /* loads in the shorter region of a lap */
 #define CHASE_CAP   4095 /* largest recorded time */
 
+/* A way to memory: the load that takes it. */
+enum chase_way { WAY_NEAR, WAY_PAST_L1, WAY_TEXTURE, WAY_CONSTANT, WAY_READONLY, WAY_LOCAL };
+struct chase_load {
+	const char *name;     /* without operands */
+	int class;	      /* enum native_class */
+	bool texture;	      /* what it reads lies in global memory and is a texture of 32-bit texels, by index */
+	const char *symbol;   /* constant space: its array; else NULL */
+	uint64_t space_bytes; /* constant space: its size; else 0 */
+};
+struct chase_load chase_load_of(const struct study *s, enum chase_way way);
 /* How a probe's load is put into the shared kernels. */
 struct chase_kernel {
-	const char *template_path, *load; /* the load's name, without operands */
-	enum buffer_space space;
-	bool texture;	      /* the ring lies in global memory and is read as a texture of 32-bit texels, by index */
-	const char *symbol;   /* constant space */
-	uint64_t space_bytes; /* constant space: its size; else 0 */
+	const char *template_path;
+	struct chase_load load;
 	uint64_t
 	    local_bytes; /* of a thread, and the ring lies in the local memory of a warp, copied from global; else 0 */
 	bool in_shared;	 /* records wait in shared memory; else they go past the L1 */
-	int load_class;	 /* enum native_class */
 };
 int chase_setup(const struct study *s, double x, const double *p, struct job *j, const struct chase_kernel *k);
 /* Records that one launch can bring back: chase_path.room. */
@@ -102,6 +115,15 @@ struct chase_fact {	/* one integer property */
 	uint64_t value;
 	char why[240]; /* why it is undecided */
 };
+/* How it is looked for which lines conflict: in many orders, or after so many laps that strangers' lines have left. */
+enum chase_look { LOOK_USUAL, LOOK_THOROUGH, LOOK_LATE };
+/* How well misses are told: NOISY, some decision needed more than counting them; BLURRED, when the clock is fast a hit takes as long as a miss does
+ * when it is not. */
+enum chase_clarity { CLEAR, NOISY, BLURRED };
+/* How lines that conflict lie. UNLIKE: of some sets fewer conflicted than of others, and not all were seen. */
+enum chase_spaced { SPACED_EVENLY, SPACED_UNEVENLY, SPACED_UNLIKE };
+/* What gave the shape: laps over all of it, what another path found, or a few of its sets, which a few lines filled. */
+enum chase_shape_by { SHAPE_BY_LAPS, SHAPE_BY_PATH, SHAPE_BY_FEW };
 struct chase_level {
 	unsigned class_first, class_last; /* classes of a hit here */
 	double floor;			  /* ticks from which an access missed this level; 0 for the last one */
@@ -115,22 +137,18 @@ struct chase_level {
 	bool no_sets;	   /* which lines share a set addresses do not show: ways and sets are not asked */
 	uint64_t stride;   /* of rings for this level: short laps, but too many lines for the levels above */
 	bool patient;	   /* rings are warmed for long before they are timed */
-	bool thorough;	   /* which lines conflict is looked at in many orders */
-	bool late;	   /* the same after so many laps that strangers' lines have left */
-	bool noisy;	   /* some decision needed more than counting misses */
-	bool blurred;	   /* when the clock is fast, a hit takes as long as a miss does when it is not */
-	bool hashed;	   /* conflicting lines are not evenly spaced */
+	enum chase_look look;
+	enum chase_clarity clarity;
+	enum chase_spaced spaced;
+	enum chase_shape_by shape_by;
 	/* It is in the SM and in one piece with shared memory, of which the chase itself takes some, or of sets so large that it may be: so
 	 * much less is left of them. */
 	bool lent;
-	bool adopted; /* its shape is what another path found */
-	bool few;     /* its shape is that of a few of its sets, which a few lines filled */
 	bool
 	    asked; /* for no less than its sector at once, by the level above, so that its own may be smaller; the probe says so */
 	struct chase_fact size, sector, line, ways, sets;
 	uint64_t
 	    blocks; /* bytes: nearly all pieces of so many begin with an access beyond this level, and have hardly any other; 0: none do */
-	bool uneven; /* of some sets fewer lines conflicted than of others, and not all of them were seen */
 	uint64_t
 	    settled; /* bytes that alone were seen to fit at first, before more settled down beside them; 0: all that fit */
 	uint32_t unequal; /* how many sets differ in their ways and were all seen; 0 = they do not, or nobody knows */
@@ -186,6 +204,12 @@ struct chase_path {
 	char why[240]; /* of what came back CHASE_UNDECIDED */
 };
 
+/* Says in the array `why` what something is not known for. UNDECIDED. */
+#define CHASE_WHY(why, ...) chase_why(why, sizeof(why), __VA_ARGS__)
+enum chase_state chase_why(char *why, size_t n, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* The same of a fact; or what it is: DONE. */
+enum chase_state chase_undecided(struct chase_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+enum chase_state chase_decided(struct chase_fact *f, uint64_t value);
 /* Of a point that is not there: PENDING, or UNDECIDED where nothing can be measured any more. */
 enum chase_state chase_missing(struct chase_path *c);
 /* Asks for a chase and reads it. UNDECIDED: it could not be had, path->why says why. Where the footprint is beyond the path's reach, the
@@ -274,6 +298,14 @@ enum chase_side chase_side_of(const struct chase_path *near, const struct chase_
 bool chase_common_l2(const struct study *s, const struct chase_level *l);
 /* One verdict for size, line, sector, ways and sets of the cache that prefix names. */
 void chase_say_geometry(struct study *s, const char *prefix, enum verdict v, const char *because);
+/* A fact that was decided is MEASURED, as fmt says; of another one its reason is told. */
+void chase_conclude_fact(struct study *s, const char *key, const struct chase_fact *f, const char *method,
+			 const char *evidence, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+/* Of a path ("constant"): nothing is known of its levels; those from `from` on, of `end`, are not there; in a figure over the footprint, sizes of those
+ * that are. */
+void chase_say_nothing(struct study *s, const char *path, const char *why);
+void chase_say_absent(struct study *s, const char *path, unsigned from, unsigned end);
+void chase_note_sizes(const struct study *s, struct figure *f, const char *path, unsigned levels);
 extern const char chase_rows_why[], chase_untold_why[];
 
 /* Bytes on a path that the first TLB translates without a miss, less what a kernel needs besides: its output, and pages that begin

@@ -36,17 +36,13 @@ enum chase_state chase_lap(struct chase_path *c, double start, double footprint,
 
 	if (!pt)
 		return chase_missing(c);
-	if (pt->outcome != OUTCOME_OK || pt->words_per_repeat < HEAD + 4 * ROUNDS) {
-		snprintf(c->why, sizeof(c->why), "a lap over %.0f bytes came back %s%s%.120s", footprint,
-			 outcome_name(pt->outcome), pt->message[0] ? ": " : "", pt->message);
-		return CHASE_UNDECIDED;
-	}
+	if (pt->outcome != OUTCOME_OK || pt->words_per_repeat < HEAD + 4 * ROUNDS)
+		return CHASE_WHY(c->why, "a lap over %.0f bytes came back %s%s%.120s", footprint,
+				 outcome_name(pt->outcome), pt->message[0] ? ": " : "", pt->message);
 	uint32_t n = chase_elements(footprint, p);
 	uint64_t total = (uint64_t)p[CHASE_WARM] + (ROUNDS + 2) * 3ull * loads;
-	if (pt->y[2] != (uint32_t)(total % n * stride)) {
-		snprintf(c->why, sizeof(c->why), "a lap over %.0f bytes did not follow its ring", footprint);
-		return CHASE_UNDECIDED;
-	}
+	if (pt->y[2] != (uint32_t)(total % n * stride))
+		return CHASE_WHY(c->why, "a lap over %.0f bytes did not follow its ring", footprint);
 	/* Of several launches the one that nothing slowed down. */
 	const uint32_t *y = pt->y;
 	for (uint32_t r = 1; r < pt->repeats; r++) {

@@ -404,10 +404,8 @@ enum chase_state chase_walk(struct chase_path *c, struct chase_run *run)
 	c->survey_count = c->class_count = c->level_count = c->doubtful = 0;
 	c->doubt[0] = '\0';
 	c->swing = study_swing(c->study);
-	if (!pool) {
-		snprintf(c->why, sizeof(c->why), "out of memory");
-		return CHASE_UNDECIDED;
-	}
+	if (!pool)
+		return CHASE_WHY(c->why, "out of memory");
 	for (unsigned warm = 0; warm < 2; warm++) {
 		/* At most one lap: a second one would not be cold. */
 		double n = floor(small / c->word);
@@ -428,10 +426,8 @@ enum chase_state chase_walk(struct chase_path *c, struct chase_run *run)
 			return CHASE_UNDECIDED;
 	}
 	classes_from(c, pool);
-	if (!c->class_count) {
-		snprintf(c->why, sizeof(c->why), "no latency occurs often enough to be a class");
-		return CHASE_UNDECIDED;
-	}
+	if (!c->class_count)
+		return CHASE_WHY(c->why, "no latency occurs often enough to be a class");
 	c->fill_unit = 0;
 	for (unsigned k = 1; k < c->class_count && !(c->fill_unit > 0); k++) {
 		struct chase_walked w = chase_walk_of(c, run, 2, k);
@@ -449,30 +445,23 @@ enum chase_state chase_walk(struct chase_path *c, struct chase_run *run)
 	return CHASE_DONE;
 }
 
-static enum chase_state survey(struct chase_path *c)
+/* Footprints that grow until the caches of interest are left behind. run: two walks by words. last: the largest was among them. */
+static enum chase_state footprints(struct chase_path *c, struct chase_pool *pool, const struct chase_run *run,
+				   bool *last)
 {
-	struct chase_pool *pool = ARENA_NEW(study_arena(c->study), struct chase_pool);
-	double p[POINT_PARAMS];
-	struct chase_run run[2];
-	enum chase_state state = chase_walk(c, run);
-
-	if (state != CHASE_DONE)
-		return state;
-	if (!pool) {
-		snprintf(c->why, sizeof(c->why), "out of memory");
-		return CHASE_UNDECIDED;
-	}
-	double first = c->classes[0].centre, cold = c->fill_unit > 0 ? chase_cold_class(c, run) : 0;
+	const double first = c->classes[0].centre, cold = c->fill_unit > 0 ? chase_cold_class(c, run) : 0,
+		     most = floor((double)c->limit / (double)c->stride);
+	double p[POINT_PARAMS], elements = SURVEY_FIRST;
+	enum chase_state state = CHASE_DONE;
 	unsigned beyond = 0, ahead = 0;
+
 	pool->runs = pool->peaks = 0;
-	state = CHASE_DONE;
-	double elements = SURVEY_FIRST, most = floor((double)c->limit / (double)c->stride);
-	bool last = false;
-	for (; !last && c->survey_count < CHASE_SURVEY;) {
+	*last = false;
+	while (!*last && c->survey_count < CHASE_SURVEY) {
 		double n = floor(elements);
 		if (n >= most) {
 			n = most;
-			last = true;
+			*last = true;
 		}
 		double timed = 4 * n < 512 ? 512 : 4 * n > c->room ? c->room : 4 * n;
 		chase_survey_params(c, p, (double)c->stride, 2 * n, timed);
@@ -501,6 +490,21 @@ static enum chase_state survey(struct chase_path *c)
 		double ratio = n < SURVEY_DENSE ? SURVEY_RATIO : SURVEY_RATIO * SURVEY_RATIO;
 		elements = elements * ratio > n + 1 ? elements * ratio : n + 1;
 	}
+	return state;
+}
+
+static enum chase_state survey(struct chase_path *c)
+{
+	struct chase_pool *pool = ARENA_NEW(study_arena(c->study), struct chase_pool);
+	struct chase_run run[2];
+	enum chase_state state = chase_walk(c, run);
+	bool last;
+
+	if (state != CHASE_DONE)
+		return state;
+	if (!pool)
+		return CHASE_WHY(c->why, "out of memory");
+	state = footprints(c, pool, run, &last);
 	if (state != CHASE_DONE)
 		return state;
 	classes_from(c, pool);
@@ -515,10 +519,8 @@ static enum chase_state survey(struct chase_path *c)
 	state = chase_group(c, pool, run);
 	if (state != CHASE_DONE)
 		return state;
-	if (!c->level_count) {
-		snprintf(c->why, sizeof(c->why), "no latency occurs often enough to be a class");
-		return CHASE_UNDECIDED;
-	}
+	if (!c->level_count)
+		return CHASE_WHY(c->why, "no latency occurs often enough to be a class");
 	estimate_noise(c, pool);
 	chase_unseen(c, pool, run);
 

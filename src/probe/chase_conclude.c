@@ -4,54 +4,42 @@
 #include "stat/stat.h"
 #include <limits.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #define SMS_LEAST 4 /* of which most can be told from others */
 #define SMS_APART 2 /* cycles that SMs may be apart, besides those of the clock's steps */
 
-static void conclude_fact(struct study *s, const char *prefix, const char *what, const struct chase_fact *f,
-			  const char *method, const char *seen)
+void chase_conclude_fact(struct study *s, const char *key, const struct chase_fact *f, const char *method,
+			 const char *evidence, const char *fmt, ...)
 {
-	char key[96];
-	double v = (double)f->value;
+	const double v = (double)f->value;
+	char seen[400];
+	va_list ap;
 
-	snprintf(key, sizeof(key), "%s.%s", prefix, what);
+	va_start(ap, fmt);
+	vsnprintf(seen, sizeof(seen), fmt, ap);
+	va_end(ap);
 	if (f->state == CHASE_DONE)
-		study_measured_number(s, key, v, v, v, "", method, "chase", "%s", seen);
+		study_measured_number(s, key, v, v, v, "", method, evidence, "%s", seen);
 	else
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, "chase", "%s", f->why[0] ? f->why : "it was not measured");
-}
-
-static void note(struct study *s, const char *prefix, const char *what, unsigned notes)
-{
-	char key[96];
-
-	snprintf(key, sizeof(key), "%s.%s", prefix, what);
-	study_note(s, key, notes);
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence, "%s", f->why[0] ? f->why : "it was not measured");
 }
 
 static void conclude_unequal(struct study *s, const char *prefix, const struct chase_level *l)
 {
 	static const char method[] = "the lines that conflict with each line beyond the size, until all were seen";
-	char key[96];
+	double size[CHASE_SETS];
 
-	snprintf(key, sizeof(key), "%s.sets", prefix);
-	study_measured_number(s, key, l->unequal, l->unequal, l->unequal, "", method, "chase",
+	study_measured_number(s, KEY("%s.sets", prefix), l->unequal, l->unequal, l->unequal, "", method, "chase",
 			      "%u sets of %u to %u lines hold every line", l->unequal, l->set_size[0],
 			      l->set_size[l->unequal - 1]);
-	snprintf(key, sizeof(key), "%s.set_sizes", prefix);
-	struct finding f = study_measured(key, 0, NAN, NAN, method);
-	f.value.kind = VALUE_ARRAY;
-	f.value.array_count = l->unequal;
 	for (uint32_t i = 0; i < l->unequal; i++)
-		f.value.array[i] = l->set_size[i];
-	snprintf(f.unit, sizeof(f.unit), "count");
-	snprintf(f.because, sizeof(f.because), "%u sets of %u to %u lines hold every line", l->unequal, l->set_size[0],
-		 l->set_size[l->unequal - 1]);
-	snprintf(f.evidence[0], sizeof(f.evidence[0]), "chase");
-	f.evidence_count = 1;
-	study_conclude(s, &f);
+		size[i] = l->set_size[i];
+	study_measured_array(s, KEY("%s.set_sizes", prefix), size, l->unequal, "", method, "chase",
+			     "%u sets of %u to %u lines hold every line", l->unequal, l->set_size[0],
+			     l->set_size[l->unequal - 1]);
 }
 
 static const char lent_why[] =
@@ -71,124 +59,134 @@ void chase_leave_endless(struct chase_path *c, unsigned k, const char *top)
 	}
 }
 
-void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefix)
+static void conclude_size(const struct chase_path *c, unsigned k, const char *prefix, const struct chase_fact *sized)
 {
-	struct study *s = c->study;
+	static const char method[] = "footprint bisection, misses of single accesses counted";
+	const struct key_text key = key_text("%s.size", prefix);
 	const struct chase_level *l = &c->level[k];
-	unsigned long long size = l->size.value, line = l->line.value;
-	struct chase_fact sized = l->size, lined = l->line;
-	char key[96], seen[400];
+	const unsigned long long size = l->size.value, more = size + l->stride;
+	const bool done = sized->state == CHASE_DONE, told = !l->endless && done;
+	struct study *s = c->study;
+	char seen[400];
 
-	if (!k && !l->unequal && chase_conclude_judged(c, prefix))
-		return;
 	snprintf(seen, sizeof(seen), "%llu bytes hit, lap after lap, and %llu do not, in three orders of the accesses",
-		 size, size + (unsigned long long)l->stride);
+		 size, more);
 	if (l->settled)
 		snprintf(seen, sizeof(seen),
 			 "%llu bytes hit, lap after lap, in three orders of the accesses, and up to %llu after some "
 			 "laps in one of them; %llu never do",
-			 (unsigned long long)l->settled, size, size + (unsigned long long)l->stride);
-	/* Where noise had a say, size and line count only if whole sets of equal conflicts make them up. */
-	if (l->noisy && l->sets.state != CHASE_DONE && sized.state == CHASE_DONE) {
-		sized.state = CHASE_UNDECIDED;
-		snprintf(sized.why, sizeof(sized.why), "noise, and no ways and sets that confirm %llu bytes: %.120s",
-			 size, l->sets.why);
-		if (lined.state == CHASE_DONE)
-			snprintf(lined.why, sizeof(lined.why), "%s", sized.why);
-		lined.state = CHASE_UNDECIDED;
-	}
-	if (!l->endless && sized.state == CHASE_DONE && l->line.state != CHASE_DONE) {
+			 (unsigned long long)l->settled, size, more);
+	if (told && l->line.state != CHASE_DONE) {
 		/* Hits prove that much fits. That the rest does not is only sure where single lines can be seen to conflict. */
-		snprintf(key, sizeof(key), "%s.size", prefix);
 		study_bound(
-		    s, key, (double)size, INFINITY, "footprint bisection, misses of single accesses counted", "chase",
+		    s, key.of, (double)size, INFINITY, method, "chase",
 		    "%llu bytes hit, lap after lap; no single lines in conflict confirm that no more fits: %.120s",
 		    size, l->line.why);
 		if (!k && !c->beyond_sm)
-			note(s, prefix, "size", NOTE_LENT);
-	} else if (!l->endless && l->has_room && sized.state == CHASE_DONE && l->sets.state != CHASE_DONE) {
+			study_note(s, key.of, NOTE_LENT);
+	} else if (told && l->has_room && l->sets.state != CHASE_DONE) {
 		/* Some sets are not full of so many bytes, so there may be room for more of other lines. */
-		snprintf(key, sizeof(key), "%s.size", prefix);
-		study_bound(s, key, (double)size, INFINITY, "footprint bisection, misses of single accesses counted",
-			    "chase", "%s; but %.200s", seen, l->sets.why);
-	} else if (l->lent && sized.state == CHASE_DONE) {
-		snprintf(key, sizeof(key), "%s.size", prefix);
-		study_bound(s, key, (double)size, INFINITY, "footprint bisection, misses of single accesses counted",
-			    "chase", "%s; %s", seen, lent_why);
-		note(s, prefix, "size", NOTE_LENT);
+		study_bound(s, key.of, (double)size, INFINITY, method, "chase", "%s; but %.200s", seen, l->sets.why);
+	} else if (l->lent && done) {
+		study_bound(s, key.of, (double)size, INFINITY, method, "chase", "%s; %s", seen, lent_why);
+		study_note(s, key.of, NOTE_LENT);
 	} else if (l->endless && c->top_misses) {
-		snprintf(key, sizeof(key), "%s.size", prefix);
 		study_verdict(
-		    s, key, VERDICT_INCONCLUSIVE, "chase",
+		    s, key.of, VERDICT_INCONCLUSIVE, "chase",
 		    "the first accesses to the largest footprint of %llu bytes hit, but whole laps of it miss, "
 		    "and how much fits is not known",
 		    (unsigned long long)c->limit);
 	} else if (l->endless && !size) {
-		snprintf(key, sizeof(key), "%s.size", prefix);
 		study_verdict(
-		    s, key, VERDICT_INCONCLUSIVE, "chase",
+		    s, key.of, VERDICT_INCONCLUSIVE, "chase",
 		    "no footprint was seen to miss for certain, and how large those are that hit is not known");
 	} else if (l->endless) {
-		snprintf(key, sizeof(key), "%s.size", prefix);
-		study_bound(s, key, (double)size, INFINITY, "misses of single accesses against footprint", "chase",
+		study_bound(s, key.of, (double)size, INFINITY, "misses of single accesses against footprint", "chase",
 			    "the largest footprint of %llu bytes hits", size);
-	} else if (l->few) {
-		snprintf(
-		    seen, sizeof(seen),
+	} else if (l->shape_by == SHAPE_BY_FEW) {
+		chase_conclude_fact(
+		    s, key.of, sized, "lines that share a set, looked for at every distance", "chase",
 		    "%llu lines %llu bytes apart fit, and one more does not, wherever they begin; laps over all of it "
 		    "are so long that others evict as much",
-		    (unsigned long long)l->ways.value, (unsigned long long)((l->sets.value + l->hashed) * line));
-		conclude_fact(s, prefix, "size", &sized, "lines that share a set, looked for at every distance", seen);
+		    (unsigned long long)l->ways.value, (unsigned long long)(l->sets.value * l->line.value));
 	} else {
-		conclude_fact(s, prefix, "size", &sized, "footprint bisection, misses of single accesses counted",
-			      seen);
+		chase_conclude_fact(s, key.of, sized, method, "chase", "%s", seen);
 	}
-	snprintf(seen, sizeof(seen), "in a walk by words, accesses that go further are multiples of %llu bytes apart",
-		 (unsigned long long)l->sector.value);
-	if (l->asked && l->sector.state == CHASE_DONE) {
-		snprintf(key, sizeof(key), "%s.sector", prefix);
-		study_bound(s, key, -INFINITY, (double)l->sector.value, "common divisor of the positions of misses",
-			    "chase",
-			    "%s; the level above asks for no less at once, but another path may ask the same cache for "
-			    "less",
-			    seen);
-	} else {
-		conclude_fact(s, prefix, "sector", &l->sector, "common divisor of the positions of misses", seen);
-	}
-	snprintf(seen, sizeof(seen), "what one access beyond the size evicts are pieces of %llu bytes", line);
-	if (l->few)
-		snprintf(seen, sizeof(seen), "one of the lines that conflict, moved by %llu bytes, no longer does",
-			 line);
-	conclude_fact(s, prefix, "line", &lined,
-		      l->few ? "lines that share a set, one of them moved"
-			     : "grid of the misses that one more access causes",
-		      seen);
-	if (l->no_sets)
-		return;
-	snprintf(seen, sizeof(seen),
-		 "one more line than fits conflicts with %llu lines and no others, wherever it lies",
-		 (unsigned long long)l->ways.value);
+}
+
+static void conclude_sector(struct study *s, const struct chase_level *l, const char *prefix)
+{
+	static const char method[] = "common divisor of the positions of misses",
+			  seen[] = "in a walk by words, accesses that go further are multiples of %llu bytes apart%s";
+	const unsigned long long sector = l->sector.value;
+	const struct key_text key = key_text("%s.sector", prefix);
+
+	if (l->asked && l->sector.state == CHASE_DONE)
+		study_bound(s, key.of, -INFINITY, (double)sector, method, "chase", seen, sector,
+			    "; the level above asks for no less at once, but another path may ask the same cache for "
+			    "less");
+	else
+		chase_conclude_fact(s, key.of, &l->sector, method, "chase", seen, sector, "");
+}
+
+static void conclude_sets(struct study *s, const struct chase_level *l, const char *prefix)
+{
+	static const char method[] = "lines that conflict with one more line than fits",
+			  seen[] =
+			      "one more line than fits conflicts with %llu lines and no others, wherever it lies%s%s",
+			  whole[] = "%s, and size / (ways x line) is whole%s%s";
+	const struct key_text ways = key_text("%s.ways", prefix), sets = key_text("%s.sets", prefix);
+	const char *spaced =
+	    l->spaced == SPACED_UNEVENLY ? CHASE_UNEVEN_SAY : "conflicting lines are sets x line apart";
+
 	if (l->lent && l->ways.state == CHASE_DONE) {
-		snprintf(key, sizeof(key), "%s.ways", prefix);
-		study_bound(s, key, (double)l->ways.value, INFINITY, "lines that conflict with one more line than fits",
-			    "chase", "%s; %s", seen, lent_why);
-		note(s, prefix, "ways", NOTE_LENT);
+		study_bound(s, ways.of, (double)l->ways.value, INFINITY, method, "chase", seen,
+			    (unsigned long long)l->ways.value, "; ", lent_why);
+		study_note(s, ways.of, NOTE_LENT);
 	} else {
-		conclude_fact(s, prefix, "ways", &l->ways, "lines that conflict with one more line than fits", seen);
+		chase_conclude_fact(s, ways.of, &l->ways, method, "chase", seen, (unsigned long long)l->ways.value, "",
+				    "");
 	}
-	snprintf(seen, sizeof(seen), "%s, and size / (ways x line) is whole",
-		 l->hashed ? CHASE_UNEVEN_SAY : "conflicting lines are sets x line apart");
 	if (l->unequal)
 		return conclude_unequal(s, prefix, l);
 	/* Where lines side by side are of one set, shared memory may leave that less room than they take, and all others are never met. */
-	if (l->lent && l->sets.state == CHASE_DONE && l->sets.value == 1) {
-		snprintf(key, sizeof(key), "%s.sets", prefix);
-		study_bound(s, key, 1, INFINITY, "size / (ways x line)", "chase", "%s; %s", seen, lent_why);
+	if (l->lent && l->sets.state == CHASE_DONE && l->sets.value == 1)
+		return study_bound(s, sets.of, 1, INFINITY, "size / (ways x line)", "chase", whole, spaced, "; ",
+				   lent_why);
+	chase_conclude_fact(s, sets.of, &l->sets, "spacing of conflicting lines; size / (ways x line)", "chase", whole,
+			    spaced, "", "");
+	if (l->spaced == SPACED_UNEVENLY)
+		study_note(s, sets.of, NOTE_UNEVEN);
+}
+
+void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefix)
+{
+	const struct chase_level *l = &c->level[k];
+	struct chase_fact sized = l->size, lined = l->line;
+
+	if (!k && !l->unequal && chase_conclude_judged(c, prefix))
 		return;
+	/* Where noise had a say, size and line count only if whole sets of equal conflicts make them up. */
+	if (l->clarity == NOISY && l->sets.state != CHASE_DONE && sized.state == CHASE_DONE) {
+		sized.state = CHASE_UNDECIDED;
+		snprintf(sized.why, sizeof(sized.why), "noise, and no ways and sets that confirm %llu bytes: %.120s",
+			 (unsigned long long)sized.value, l->sets.why);
+		if (lined.state == CHASE_DONE)
+			snprintf(lined.why, sizeof(lined.why), "%s", sized.why);
+		lined.state = CHASE_UNDECIDED;
 	}
-	conclude_fact(s, prefix, "sets", &l->sets, "spacing of conflicting lines; size / (ways x line)", seen);
-	if (l->hashed)
-		note(s, prefix, "sets", NOTE_UNEVEN);
+	conclude_size(c, k, prefix, &sized);
+	conclude_sector(c->study, l, prefix);
+	chase_conclude_fact(c->study, KEY("%s.line", prefix), &lined,
+			    l->shape_by == SHAPE_BY_FEW ? "lines that share a set, one of them moved"
+							: "grid of the misses that one more access causes",
+			    "chase",
+			    l->shape_by == SHAPE_BY_FEW
+				? "one of the lines that conflict, moved by %llu bytes, no longer does"
+				: "what one access beyond the size evicts are pieces of %llu bytes",
+			    (unsigned long long)l->line.value);
+	if (!l->no_sets)
+		conclude_sets(c->study, l, prefix);
 }
 
 /* How far an SM may be from most before it is doubted. A clock that is faster for longer than all launches of one of its points makes it seem
@@ -567,10 +565,34 @@ bool chase_common_l2(const struct study *s, const struct chase_level *l)
 void chase_say_geometry(struct study *s, const char *prefix, enum verdict v, const char *because)
 {
 	static const char *const what[] = {"size", "line", "sector", "ways", "sets"};
-	char key[64];
 
 	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
-		snprintf(key, sizeof(key), "%s.%s", prefix, what[i]);
-		study_verdict(s, key, v, "chase", "%s", because);
+		study_verdict(s, KEY("%s.%s", prefix, what[i]), v, "chase", "%s", because);
+	}
+}
+
+void chase_say_nothing(struct study *s, const char *path, const char *why)
+{
+	study_verdict(s, KEY("cache.%s.levels", path), VERDICT_INCONCLUSIVE, "chase", "%s", why);
+	study_verdict(s, KEY("cache.%s.l1.size", path), VERDICT_INCONCLUSIVE, "chase", "%s", why);
+	study_verdict(s, KEY("memory.%s.latency", path), VERDICT_INCONCLUSIVE, "chase", "%s", why);
+}
+
+void chase_say_absent(struct study *s, const char *path, unsigned from, unsigned end)
+{
+	for (unsigned k = from; k < end; k++)
+		study_verdict(s, KEY("cache.%s.l%u.size", path, k + 1), VERDICT_ABSENT, "chase",
+			      "no class of latency is left for it between level %u and memory", k);
+}
+
+void chase_note_sizes(const struct study *s, struct figure *f, const char *path, unsigned levels)
+{
+	for (unsigned k = 1; k <= levels; k++) {
+		char text[16];
+		double size;
+		if (!study_number(s, KEY("cache.%s.l%u.size", path, k), &size))
+			continue;
+		snprintf(text, sizeof(text), "L%u", k);
+		figure_note(f, true, size, text);
 	}
 }

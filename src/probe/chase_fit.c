@@ -187,7 +187,7 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 	if (l->patient && warm * n > PATIENT_MOST) {
 		/* Too long: whole sets have to confirm what is found without. */
 		warm = 2;
-		l->noisy = true;
+		l->clarity = l->clarity ? l->clarity : NOISY;
 	}
 	for (unsigned round = 0; round < ROUNDS; round++, laps *= 4) {
 		if (n * laps >= (round ? FIT_MOST : INDEX_MOST) || laps > LAPS_MOST)
@@ -201,7 +201,8 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 		if (misses)
 			*misses = r.covered ? r.kept / seen : n;
 		unsigned clean = laps_clean(&r);
-		l->noisy = l->noisy || (clean && r.kept && !l->patient);
+		if (clean && r.kept && !l->patient)
+			l->clarity = l->clarity ? l->clarity : NOISY;
 		/* Nothing hides misses of the first level, so one lap without is proof. */
 		if ((!hides && clean) || (r.slow <= r.kept && r.slow < sure * laps)) {
 			*fits = true;
@@ -230,7 +231,7 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 			*fits = false;
 			return CHASE_DONE;
 		}
-		l->noisy = true;
+		l->clarity = l->clarity ? l->clarity : NOISY;
 		if (mostly_misses(l, ring, &r))
 			break;
 		/* An overflowing set would have repeated itself by now. */
@@ -240,10 +241,9 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 			return CHASE_DONE;
 		}
 	}
-	snprintf(c->why, sizeof(c->why),
-		 "noise makes as many slow accesses as a conflict would, over %llu bytes in steps of %llu",
-		 (unsigned long long)ring->bytes, (unsigned long long)ring->stride);
-	return CHASE_UNDECIDED;
+	return CHASE_WHY(c->why,
+			 "noise makes as many slow accesses as a conflict would, over %llu bytes in steps of %llu",
+			 (unsigned long long)ring->bytes, (unsigned long long)ring->stride);
 }
 
 enum chase_state chase_misses_in(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
@@ -259,10 +259,8 @@ enum chase_state chase_misses_in(struct chase_path *c, unsigned k, const struct 
 	const enum chase_state state = chase_get(c, &r, (double)ring->bytes, p);
 	if (state != CHASE_DONE)
 		return state;
-	if (!count || chase_count_blocks(c, ring, &r, of->unit, count, &extra)) {
-		snprintf(c->why, sizeof(c->why), "out of memory");
-		return CHASE_UNDECIDED;
-	}
+	if (!count || chase_count_blocks(c, ring, &r, of->unit, count, &extra))
+		return CHASE_WHY(c->why, "out of memory");
 	for (uint32_t i = 0; i < of->count; i++) {
 		const bool touched = i * of->unit % ring->stride < of->unit;
 		places += touched && of->hot[i];

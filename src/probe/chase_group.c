@@ -223,8 +223,10 @@ enum chase_state chase_group(struct chase_path *c, const struct chase_pool *pool
 			double hit = c->classes[up->class_last].centre, miss = c->classes[k].centre;
 			if (c->level_count > 1 || c->beyond_sm)
 				hit *= 1 + c->swing;
-			up->blurred = c->swing > 0 && hit + chase_reach(hit, c->grain) >= miss;
-			hit = up->blurred ? c->classes[up->class_last].centre : hit;
+			if (c->swing > 0 && hit + chase_reach(hit, c->grain) >= miss) {
+				up->clarity = BLURRED;
+				hit = c->classes[up->class_last].centre;
+			}
 			up->floor = chase_floor(hit, miss);
 			/* Parts of a level that lie too near to be two classes are both beyond. */
 			if (c->classes[k].first < up->floor && c->classes[k].first > hit)

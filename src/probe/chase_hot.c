@@ -179,29 +179,27 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 	bool *hot = ARENA_ARRAY(study_arena(c->study), blocks, bool);
 	double p[POINT_PARAMS], laps_seen = 0, laps = floor(HOT_ACCESSES / n);
 	struct chase_run seen[HOT_THOROUGH];
-	const unsigned at_least = l->thorough ? HOT_THOROUGH : HOT_AT_LEAST;
+	const unsigned at_least = l->look == LOOK_THOROUGH ? HOT_THOROUGH : HOT_AT_LEAST;
 	unsigned runs = 0;
 
-	if (!count || !hot) {
-		snprintf(c->why, sizeof(c->why), "out of memory");
-		return CHASE_UNDECIDED;
-	}
+	if (!count || !hot)
+		return CHASE_WHY(c->why, "out of memory");
 	if (chase_untranslated(c, ring))
 		return CHASE_UNDECIDED;
 	laps = laps > 128 ? 128 : laps < 2 ? 2 : laps;
-	if (l->thorough)
+	if (l->look == LOOK_THOROUGH)
 		laps = fmax(floor(laps / HOT_PART), HOT_LEAST);
 	struct chase_ring_spec again = *ring;
 	/* Other orders fill the ways differently, so that a line that a policy never gives up is another one each time. */
 	enum chase_state all = CHASE_DONE;
-	for (unsigned order = 0; order < HOT_THOROUGH && !l->late; order++) {
+	for (unsigned order = 0; order < HOT_THOROUGH && l->look != LOOK_LATE; order++) {
 		struct chase_run r;
 		again.order = order;
 		if (order >= at_least && laps_seen * n > HOT_MOST)
 			break;
 		/* What a few laps do not tell is looked at longer each time. Where that gets long, another order tells more than more laps; and
 		 * where others' misses fill the records of an order in a few laps, so do more orders. */
-		if (order >= HOT_ORDERS && !l->thorough) {
+		if (order >= HOT_ORDERS && l->look != LOOK_THOROUGH) {
 			const struct chase_run *last = runs ? &seen[runs - 1] : NULL;
 			if (!k || !last || (order == HOT_ORDERS && last->slow <= last->kept) || laps_seen >= HOT_LAPS)
 				break;
@@ -220,10 +218,8 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 				return state;
 			continue;
 		}
-		if (chase_count_blocks(c, &again, &r, unit, count, &extra)) {
-			snprintf(c->why, sizeof(c->why), "out of memory");
-			return CHASE_UNDECIDED;
-		}
+		if (chase_count_blocks(c, &again, &r, unit, count, &extra))
+			return CHASE_WHY(c->why, "out of memory");
 		laps_seen += (double)r.covered / n;
 		seen[runs++] = r;
 		if (order + 1 < at_least || all != CHASE_DONE)
@@ -258,24 +254,22 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 	}
 	if (all != CHASE_DONE)
 		return all;
-	all = l->late ? CHASE_UNDECIDED : hot_in_order(c, k, ring, unit, count, blocks, hot);
+	all = l->look == LOOK_LATE ? CHASE_UNDECIDED : hot_in_order(c, k, ring, unit, count, blocks, hot);
 	if (all == CHASE_UNDECIDED)
 		all = hot_late(c, k, ring, unit, count, blocks, hot);
 	if (all != CHASE_UNDECIDED) {
 		*out = (struct chase_blocks){hot, blocks, unit};
 		return all;
 	}
-	snprintf(c->why, sizeof(c->why),
-		 "which lines conflict with one more than %llu bytes could not be told from noise",
-		 (unsigned long long)ring->bytes);
-	return CHASE_UNDECIDED;
+	return CHASE_WHY(c->why, "which lines conflict with one more than %llu bytes could not be told from noise",
+			 (unsigned long long)ring->bytes);
 }
 
 /* What a look at a ring depends on. */
 struct hot_key {
 	uint64_t start, bytes, stride, extra, unit;
 	double floor, noise, fit_noise, fit_missed, fit_at;
-	uint32_t sm, kind, chase, k, order, thorough, late, quiet_room;
+	uint32_t order, look, k, chase, kind, quiet_room, sm, unused;
 };
 
 struct hot_seen {
@@ -310,26 +304,9 @@ enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_
 	struct chase_level *l = &c->level[k];
 	const uint64_t unit = chase_fit_unit(l, ring->stride);
 	const uint32_t blocks = (uint32_t)((ring->bytes + unit - 1) / unit);
-	struct hot_key key;
-	memset(&key, 0, sizeof(key));
-	key.start = ring->start;
-	key.bytes = ring->bytes;
-	key.stride = ring->stride;
-	key.extra = ring->extra;
-	key.unit = unit;
-	key.floor = l->floor;
-	key.noise = l->noise;
-	key.fit_noise = l->fit_noise;
-	key.fit_missed = l->fit_missed;
-	key.fit_at = l->fit_at;
-	key.quiet_room = c->quiet_room;
-	key.sm = c->sm;
-	key.kind = c->kind;
-	key.chase = c->chase;
-	key.k = k;
-	key.order = ring->order;
-	key.thorough = l->thorough;
-	key.late = l->late;
+	const struct hot_key key = {ring->start, ring->bytes,  ring->stride,  ring->extra,   unit,	  l->floor,
+				    l->noise,	 l->fit_noise, l->fit_missed, l->fit_at,     ring->order, l->look,
+				    k,		 c->chase,     c->kind,	      c->quiet_room, c->sm,	  0};
 	const struct hot_seen *before = study_recall(c->study, "hot", &key, sizeof(key));
 	bool *kept = ARENA_ARRAY(study_arena(c->study), blocks, bool);
 	if (before && kept) {

@@ -174,7 +174,7 @@ static const struct judged *judged(struct chase_path *c)
 	    .chase = c->chase, .kind = c->kind, .hit = c->classes[c->level[0].class_last].centre, .miss = between(c)};
 	struct judged *j;
 
-	if (!s || !s->count || !(c->level[0].floor > 0) || c->level[0].blurred)
+	if (!s || !s->count || !(c->level[0].floor > 0) || c->level[0].clarity == BLURRED)
 		return NULL;
 	for (size_t i = 0; i < s->count; i++)
 		if (study_asked(c->study, c->chase, i)) {

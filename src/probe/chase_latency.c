@@ -81,146 +81,203 @@ struct served {
 	    before; /* cycles of a turn that may be other accesses' delays: nobody recorded the first ones, which may have met more or fewer */
 };
 
-/* Mean ticks of the accesses that this level served, and their share of all. Lines may differ, as where a level has a near
- * and a far part, so the mean is of the lines' means; inside a line, what jitter delayed is left out. */
-static enum chase_state class_get(struct chase_path *c, unsigned k, double footprint, uint64_t stride, bool cold,
-				  bool brief, uint32_t sm, struct served *out, struct chase_latency *lines)
+/* A ring, as a chase times it. */
+struct timed_ring {
+	double footprint;
+	uint64_t stride;
+	bool cold;  /* from empty caches */
+	bool brief; /* no longer than what ends before the clock changes, as a rule */
+};
+
+/* Those of its accesses that the level served. */
+struct accesses {
+	struct chase_run r;
+	double p[POINT_PARAMS], lo, hi; /* lo, hi: ticks between which they are */
+	double (*v)[2];			/* line, and ticks; ascending */
+	double *own, *means;		/* own: room for twice as many; means: of lines, or one of all */
+	uint32_t *whole;		/* room for as many */
+	size_t count, groups;
+	bool by_line; /* each line was met often enough to be known by itself */
+};
+
+static enum chase_state accesses_get(struct chase_path *c, unsigned k, const struct timed_ring *ring, uint32_t sm,
+				     struct accesses *a)
 {
 	const struct chase_level *l = &c->level[k];
-	double n = ceil(footprint / (double)stride), p[POINT_PARAMS] = {0};
-	/* Half way from the level above: another SM may be nearer to this level than the one that the floor was found on. */
-	double lo = k ? (c->classes[c->level[k - 1].class_last].centre + c->classes[l->class_first].centre) / 2 : 0;
-	double hi = l->floor > 0 ? l->floor : CHASE_CAP;
-	struct chase_run r;
+	const double n = ceil(ring->footprint / (double)ring->stride);
+	const uint32_t room = c->quiet_room ? c->quiet_room : c->room, most = ring->brief ? CHASE_BRIEF : SAMPLED;
+	double *p = a->p;
 
-	p[CHASE_STRIDE] = (double)stride;
-	uint32_t room = c->quiet_room ? c->quiet_room : c->room;
-	const uint32_t most = brief ? CHASE_BRIEF : SAMPLED;
-	p[CHASE_TIMED] = (room < most ? room : most) - (cold ? c->again : 0);
+	/* Half way from the level above: another SM may be nearer to this level than the one that the floor was found on. */
+	*a = (struct accesses){
+	    .lo = k ? (c->classes[c->level[k - 1].class_last].centre + c->classes[l->class_first].centre) / 2 : 0,
+	    .hi = l->floor > 0 ? l->floor : CHASE_CAP};
+	p[CHASE_STRIDE] = (double)ring->stride;
+	p[CHASE_TIMED] = (room < most ? room : most) - (ring->cold ? c->again : 0);
 	/* Of a ring that is longer than what is timed each SM times another piece: where ways differ in length, one piece alone would be a
 	 * few of them. */
-	p[CHASE_WARM] = cold			  ? 0
+	p[CHASE_WARM] = ring->cold		  ? 0
 			: k && n > p[CHASE_TIMED] ? (1 + c->again) * n + fmod(sm * p[CHASE_TIMED], n)
 						  : (2 + c->again) * n;
 	p[CHASE_PLACE] = 8.0 * sm + (c->quiet_room ? c->quiet_kind : c->kind);
-	enum chase_state state = chase_get(c, &r, footprint, p);
+	enum chase_state state = chase_get(c, &a->r, ring->footprint, p);
 	if (state != CHASE_DONE)
 		return state;
-	double(*v)[2] = (double(*)[2])ARENA_ARRAY(study_arena(c->study), 2 * (size_t)r.kept + 2, double);
-	double *own = ARENA_ARRAY(study_arena(c->study), 3 * (size_t)r.kept + 3, double);
-	uint32_t *whole = ARENA_ARRAY(study_arena(c->study), r.kept + 1, uint32_t);
-	if (!v || !own || !whole) {
-		snprintf(c->why, sizeof(c->why), "out of memory");
-		return CHASE_UNDECIDED;
-	}
-	size_t m = 0, used, groups = 0, counted = 0;
-	double *means = own + 2 * (size_t)r.kept + 2, sum = 0;
-	for (uint32_t i = 0; i < r.kept; i++) {
-		double t = chase_ticks(r.record[i]);
-		if (t >= lo && t < hi) {
-			v[m][0] = chase_at(p, r.elements, chase_index(r.record[i]));
-			v[m++][1] = t;
+	const size_t kept = a->r.kept;
+	a->v = (double(*)[2])ARENA_ARRAY(study_arena(c->study), 2 * kept + 2, double);
+	a->own = ARENA_ARRAY(study_arena(c->study), 3 * kept + 3, double);
+	a->whole = ARENA_ARRAY(study_arena(c->study), kept + 1, uint32_t);
+	if (!a->v || !a->own || !a->whole)
+		return CHASE_WHY(c->why, "out of memory");
+	a->means = a->own + 2 * kept + 2;
+	for (size_t i = 0; i < kept; i++) {
+		double t = chase_ticks(a->r.record[i]);
+		if (t >= a->lo && t < a->hi) {
+			a->v[a->count][0] = chase_at(p, a->r.elements, chase_index(a->r.record[i]));
+			a->v[a->count++][1] = t;
 		}
 	}
-	out->share = r.kept ? (double)m / r.kept : 0;
-	if (chase_lag(c, footprint, p, &r, !brief, &out->lag, &out->apart) == CHASE_PENDING)
-		return CHASE_PENDING;
-	if (m < 32) {
-		snprintf(c->why, sizeof(c->why), "only %zu of %u accesses over %.0f bytes were of this level", m,
-			 r.kept, footprint);
-		return CHASE_UNDECIDED;
+	a->by_line = a->count >= 6.0 * a->r.elements;
+	qsort(a->v, a->count, sizeof(*a->v), compare_access);
+	return CHASE_DONE;
+}
+
+static double *ticks_of(const struct accesses *a)
+{
+	for (size_t i = 0; i < a->count; i++)
+		a->own[i] = a->v[i][1];
+	return a->own;
+}
+
+/* Lines may differ, as where a level has a near and a far part, so the mean is of the lines' means; inside a line, what jitter delayed is left out. */
+static void mean_of_lines(const struct chase_path *c, struct accesses *a, struct served *out)
+{
+	size_t used, counted = 0;
+	double sum = 0;
+
+	for (size_t i = 0, to; i < a->count; i = to) {
+		for (to = i; to < a->count && (!a->by_line || a->v[to][0] == a->v[i][0]); to++)
+			a->own[to - i] = a->v[to][1];
+		const size_t n = to - i;
+		if (n >= 4)
+			a->means[a->groups++] =
+			    c->swing > 0 ? usual_mean(c, a->own, n, a->own + n, &counted)
+					 : stat_trimmed_mean(a->own, n, 4, 1.5 + c->grain, a->own + n, &used);
 	}
-	/* What is behind all levels serves a footprint beyond them; the few that are slower than the rest may be delayed. */
-	if (k && l->floor <= 0 && out->share < LAST_SHARE) {
-		snprintf(c->why, sizeof(c->why),
-			 "only %zu of %u accesses over %.0f bytes were as slow as the slowest group", m, r.kept,
-			 footprint);
-		return CHASE_UNDECIDED;
-	}
-	bool by_line = m >= 6.0 * r.elements;
-	qsort(v, m, sizeof(*v), compare_access);
-	for (size_t i = 0, to; i < m; i = to) {
-		for (to = i; to < m && (!by_line || v[to][0] == v[i][0]); to++)
-			own[to - i] = v[to][1];
-		if (to - i < 4)
-			continue;
-		means[groups++] = c->swing > 0
-				      ? usual_mean(c, own, to - i, own + (to - i), &counted)
-				      : stat_trimmed_mean(own, to - i, 4, 1.5 + c->grain, own + (to - i), &used);
-	}
-	if (!groups) {
-		snprintf(c->why, sizeof(c->why), "too few accesses over %.0f bytes were of this level", footprint);
-		return CHASE_UNDECIDED;
-	}
-	for (size_t i = 0; i < groups; i++)
-		sum += means[i];
-	out->mean = sum / (double)groups;
-	out->usual = (double)counted / r.kept;
-	if (!by_line) {
-		struct chase_parts parts;
-		for (size_t i = 0; i < m; i++)
-			own[i] = v[i][1];
-		const bool apart = chase_parts_of(own, m, c->grain, own + m, whole, &parts);
-		if (apart && !(c->swing > 0)) {
-			out->mean = parts.mean;
-		} else if (apart && (chase_take_turns(&r, &parts) || chase_beyond_swing(&parts, c->swing, c->grain))) {
-			out->mean = parts.mean;
-			out->usual = (double)parts.counted / r.kept;
-		}
-	}
-	/* First touches may wait for translations, rows and refreshes, in step with the chase: the fastest of them did not. */
-	struct stat_mode undelayed[CHASE_PARTS];
-	for (size_t i = 0; i < m; i++)
-		own[i] = v[i][1];
-	if (cold && stat_modes(own, m, 2.5 + c->grain, UNDELAYED, undelayed, CHASE_PARTS, own + m) > 1) {
-		out->mean = c->grain > 1 ? mean_between(own, m, undelayed[0].lo, undelayed[0].hi) : undelayed[0].centre;
-		out->usual = fmin(out->usual, (double)undelayed[0].count / r.kept);
-	}
-	if (lines && by_line) {
-		struct stat_mode mode[CHASE_PARTS + 1] = {{0}};
-		lines->parts =
-		    (unsigned)stat_modes(means, groups, 2.5 + c->grain / 2.0, 0.1, mode, CHASE_PARTS + 1, own);
-		bool wide = false;
-		/* Where a lap is a whole number of a coarse clock's steps, each line loses the same part of one every time, and what most
-		 * of them lose is not what they lose on average. */
-		for (unsigned i = 0; i < lines->parts && c->grain > 1; i++)
-			mode[i].centre = mean_between(means, groups, mode[i].lo, mode[i].hi);
+	for (size_t i = 0; i < a->groups; i++)
+		sum += a->means[i];
+	out->mean = sum / (double)a->groups;
+	out->usual = (double)counted / a->r.kept;
+}
+
+/* Parts of the level show among all accesses, if lines are too many for that. */
+static void mean_of_parts(const struct chase_path *c, struct accesses *a, struct served *out)
+{
+	struct chase_parts parts;
+	const bool apart = chase_parts_of(ticks_of(a), a->count, c->grain, a->own + a->count, a->whole, &parts);
+
+	if (!apart ||
+	    (c->swing > 0 && !chase_take_turns(&a->r, &parts) && !chase_beyond_swing(&parts, c->swing, c->grain)))
+		return;
+	out->mean = parts.mean;
+	if (c->swing > 0)
+		out->usual = (double)parts.counted / a->r.kept;
+}
+
+/* First touches may wait for translations, rows and refreshes, in step with the chase: the fastest of them did not. */
+static void mean_undelayed(const struct chase_path *c, struct accesses *a, struct served *out)
+{
+	struct stat_mode mode[CHASE_PARTS];
+	const double *own = ticks_of(a);
+
+	if (stat_modes(a->own, a->count, 2.5 + c->grain, UNDELAYED, mode, CHASE_PARTS, a->own + a->count) < 2)
+		return;
+	out->mean = c->grain > 1 ? mean_between(own, a->count, mode[0].lo, mode[0].hi) : mode[0].centre;
+	out->usual = fmin(out->usual, (double)mode[0].count / a->r.kept);
+}
+
+/* Groups of lines, and the mean as those say. memory: nothing is behind the level. */
+static void parts_of_lines(const struct chase_path *c, struct accesses *a, bool memory, struct served *out,
+			   struct chase_latency *lines)
+{
+	struct stat_mode mode[CHASE_PARTS + 1] = {{0}};
+	const double groups = (double)a->groups;
+	bool wide = false;
+
+	lines->parts =
+	    (unsigned)stat_modes(a->means, a->groups, 2.5 + c->grain / 2.0, 0.1, mode, CHASE_PARTS + 1, a->own);
+	/* Where a lap is a whole number of a coarse clock's steps, each line loses the same part of one every time, and what most
+	 * of them lose is not what they lose on average. */
+	for (unsigned i = 0; i < lines->parts && c->grain > 1; i++)
+		mode[i].centre = mean_between(a->means, a->groups, mode[i].lo, mode[i].hi);
+	const double one = (double)mode[0].count / groups, other = (double)mode[1].count / groups;
+	if (lines->parts == 2 && one > CHASE_ALIKE && other > CHASE_ALIKE) {
 		/* Two parts are alike, and which lines were met is chance. */
-		const double one = (double)mode[0].count / (double)groups,
-			     other = (double)mode[1].count / (double)groups;
-		if (lines->parts == 2 && one > CHASE_ALIKE && other > CHASE_ALIKE)
-			out->mean = (mode[0].centre + mode[1].centre) / 2;
+		out->mean = (mode[0].centre + mode[1].centre) / 2;
+	} else if (lines->parts == 2 && one > CHASE_ALIKE && memory) {
 		/* Few lines of the memory that take longer than most wait, lap after lap: for refreshes that are in step with the laps. */
-		else if (lines->parts == 2 && one > CHASE_ALIKE && k && l->floor <= 0 && !c->cold_slower) {
-			out->mean = mean_between(means, groups, mode[0].lo, mode[0].hi);
-			out->usual *= one;
-		}
-		for (unsigned i = 0; i < lines->parts && i < CHASE_PARTS; i++) {
-			lines->part[i] = mode[i].centre - out->mean;
-			lines->part_share[i] = (double)mode[i].count / (double)groups;
-			/* A wide group is many ways of different length, run together. */
-			if (mode[i].hi - mode[i].lo > 6 + 2.0 * c->grain)
-				wide = true;
-		}
-		if (wide)
-			lines->parts = CHASE_PARTS + 1;
+		out->mean = mean_between(a->means, a->groups, mode[0].lo, mode[0].hi);
+		out->usual *= one;
 	}
-	out->astray = out->before = 0;
-	if (brief) {
-		double delayed = 0;
-		for (size_t i = 0; i < m; i++)
-			delayed += v[i][1] - out->mean;
-		out->before = fabs(delayed) / r.kept * CHASE_PRE / (r.timed + CHASE_PRE);
+	for (unsigned i = 0; i < lines->parts && i < CHASE_PARTS; i++) {
+		lines->part[i] = mode[i].centre - out->mean;
+		lines->part_share[i] = (double)mode[i].count / groups;
+		/* A wide group is many ways of different length, run together. */
+		wide = wide || mode[i].hi - mode[i].lo > 6 + 2.0 * c->grain;
 	}
-	if (c->swing > 0 && c->grain > 1) {
-		const double reach = 1.5 + c->grain;
-		size_t near = 0;
-		for (size_t i = 0; i < m; i++)
-			near += fabs(v[i][1] - out->mean) <= reach;
-		/* The mean of several parts is near none of them. */
-		out->astray = 2 * near > m ? chase_unsteady(&r, out->mean - reach, out->mean + reach, own)
-					   : chase_unsteady(&r, lo, hi, own);
+	if (wide)
+		lines->parts = CHASE_PARTS + 1;
+}
+
+/* How far off the mean may be. */
+static void slack_of(const struct chase_path *c, const struct accesses *a, bool brief, struct served *out)
+{
+	const double reach = 1.5 + c->grain;
+	double delayed = 0;
+	size_t near = 0;
+
+	for (size_t i = 0; i < a->count; i++) {
+		delayed += a->v[i][1] - out->mean;
+		near += fabs(a->v[i][1] - out->mean) <= reach;
 	}
+	out->before = brief ? fabs(delayed) / a->r.kept * CHASE_PRE / (a->r.timed + CHASE_PRE) : 0;
+	out->astray = 0;
+	/* The mean of several parts is near none of them. */
+	if (c->swing > 0 && c->grain > 1)
+		out->astray = 2 * near > a->count ? chase_unsteady(&a->r, out->mean - reach, out->mean + reach, a->own)
+						  : chase_unsteady(&a->r, a->lo, a->hi, a->own);
+}
+
+/* Mean ticks of the accesses that this level served, and their share of all. lines: NULL, or gets groups of lines. */
+static enum chase_state served_get(struct chase_path *c, unsigned k, const struct timed_ring *ring, uint32_t sm,
+				   struct served *out, struct chase_latency *lines)
+{
+	const bool last = k && c->level[k].floor <= 0;
+	struct accesses a;
+	const enum chase_state state = accesses_get(c, k, ring, sm, &a);
+
+	if (state != CHASE_DONE)
+		return state;
+	out->share = a.r.kept ? (double)a.count / a.r.kept : 0;
+	if (chase_lag(c, ring->footprint, a.p, &a.r, !ring->brief, &out->lag, &out->apart) == CHASE_PENDING)
+		return CHASE_PENDING;
+	if (a.count < 32)
+		return CHASE_WHY(c->why, "only %zu of %u accesses over %.0f bytes were of this level", a.count,
+				 a.r.kept, ring->footprint);
+	/* What is behind all levels serves a footprint beyond them; the few that are slower than the rest may be delayed. */
+	if (last && out->share < LAST_SHARE)
+		return CHASE_WHY(c->why, "only %zu of %u accesses over %.0f bytes were as slow as the slowest group",
+				 a.count, a.r.kept, ring->footprint);
+	mean_of_lines(c, &a, out);
+	if (!a.groups)
+		return CHASE_WHY(c->why, "too few accesses over %.0f bytes were of this level", ring->footprint);
+	if (!a.by_line)
+		mean_of_parts(c, &a, out);
+	if (ring->cold)
+		mean_undelayed(c, &a, out);
+	if (lines && a.by_line)
+		parts_of_lines(c, &a, last && !c->cold_slower, out, lines);
+	slack_of(c, &a, ring->brief, out);
 	return CHASE_DONE;
 }
 
@@ -315,7 +372,7 @@ static double cut_off(struct chase_path *c, double step, const struct served *al
 /* The same of a smaller footprint that the level above does not hold either, where this level does not serve all of it: what shares the
  * level, as the code does that is running, takes lines of a full one, and what it then waits for is in no access's time but in the loop's.
  * Where nobody asked for it, as in an older recording, the larger one has to do. */
-static enum chase_state purer(struct chase_path *c, unsigned k, double *footprint, uint64_t stride, uint32_t sm,
+static enum chase_state purer(struct chase_path *c, unsigned k, struct timed_ring *ring, uint32_t sm,
 			      struct served *all, struct chase_latency *lines)
 {
 	const struct chase_level *l = &c->level[k];
@@ -323,19 +380,21 @@ static enum chase_state purer(struct chase_path *c, unsigned k, double *footprin
 	if (!k || all->share >= PURE || l->floor <= 0 || l->size.state != CHASE_DONE || l[-1].size.state != CHASE_DONE)
 		return CHASE_DONE;
 	const double above = (double)l[-1].size.value, least = above + 2 * (double)l[-1].sector.value,
-		     half = floor((above + *footprint) / 2 / (double)stride) * (double)stride;
-	if (half < FILLED * above || half < least || half >= *footprint)
+		     stride = (double)ring->stride;
+	const struct timed_ring half = {.footprint = floor((above + ring->footprint) / 2 / stride) * stride,
+					.stride = ring->stride};
+	if (half.footprint < FILLED * above || half.footprint < least || half.footprint >= ring->footprint)
 		return CHASE_DONE;
 	struct chase_latency other = *lines;
 	struct served less;
 	char why[sizeof(c->why)];
 	memcpy(why, c->why, sizeof(why));
-	const enum chase_state state = class_get(c, k, half, stride, false, false, sm, &less, &other);
+	const enum chase_state state = served_get(c, k, &half, sm, &less, &other);
 	memcpy(c->why, why, sizeof(why));
 	if (state == CHASE_DONE && less.share > all->share) {
 		*all = less;
 		*lines = other;
-		*footprint = half;
+		ring->footprint = half.footprint;
 	}
 	return state;
 }
@@ -347,13 +406,142 @@ static bool beyond_steps(const struct chase_path *c, const struct served *all, c
 	return c->grain > 1 && all->share < PURE && fabs(all->lag - one->lag) >= 2.0 * c->grain;
 }
 
+/* The ring whose accesses tell the level. */
+static struct timed_ring ring_of(const struct chase_path *c, unsigned k)
+{
+	const struct chase_level *l = &c->level[k], *up = k ? l - 1 : NULL;
+	const bool far = !k && c->beyond_sm, fetched = up && up->sector.state == CHASE_DONE;
+	struct timed_ring ring = {.footprint = served_by(c, k), .stride = c->stride};
+
+	/* Every access must leave what the level above fetched at once. */
+	if (fetched) {
+		ring.stride = c->grain > 1 ? up->sector.value : chase_step(c, k, up->sector.value, ring.footprint);
+	} else if (far && (l->floor > 0 || c->cold_slower)) {
+		/* A few whole lines: each is timed often enough to be known by itself. */
+		ring.stride = l->line.state == CHASE_DONE ? l->line.value : LINE_MOST;
+		ring.footprint = (l->floor > 0 ? FEW_LINES : MANY_LINES) * (double)ring.stride;
+	} else if (!k && l->class_first < l->class_last && ring.footprint < FEW_LINES * (double)ring.stride) {
+		/* Groups of lines with latencies of their own: a few lines do not stand for them. */
+		ring.footprint = FEW_LINES * (double)ring.stride;
+	}
+	/* A ring that is longer than the chase, from empty caches: nothing but memory answers. */
+	ring.cold = !(l->floor > 0) && !c->cold_slower && c->cold > c->classes[0].centre &&
+		    ring.footprint / (double)ring.stride >= COLD_RING;
+	/* No level keeps anything of it, so every step may leave what the last level fetched at once. */
+	if (ring.cold && fetched && ring.footprint / (double)up->sector.value >= COLD_RING)
+		ring.stride = up->sector.value;
+	if (ring.cold)
+		ring.footprint = COLD_RING * (double)ring.stride;
+	else if (far && c->level_count == 1 && ring.footprint > FAR_FROM)
+		/* Whatever answers, it is this level: its largest footprint would take long and say no more. */
+		ring.footprint = MANY_LINES * (double)ring.stride;
+	/* Nothing beyond what the path may use: there translations would be in the way, but of first touches, of which some did not
+	 * wait for any. */
+	if (!ring.cold && ring.footprint > (double)c->limit) {
+		while ((double)c->limit / (double)ring.stride < FEW_LINES && ring.stride > c->stride)
+			ring.stride /= 2;
+		ring.footprint = (double)c->limit;
+	}
+	return ring;
+}
+
+/* The same in steps as wide as do. All pieces do if those do not tell, or were not asked for, as in an older recording. */
+static enum chase_state ring_get(struct chase_path *c, unsigned k, struct timed_ring *ring, uint32_t sm,
+				 struct served *all, struct chase_latency *out)
+{
+	const double every = ring->footprint;
+	const uint64_t fine = ring->stride;
+	enum chase_state state = CHASE_UNDECIDED;
+
+	ring->stride = ring->cold ? fine : chase_coarser(c, k, fine, every);
+	for (;; ring->stride = fine) {
+		ring->footprint = floor(every / (double)ring->stride) * (double)ring->stride;
+		state = served_get(c, k, ring, sm, all, out);
+		if (state != CHASE_UNDECIDED || ring->stride <= fine)
+			return state;
+	}
+}
+
+/* Many short chases, of which the best met no faster clock, if those say more of what the clock's steps cut off. An older recording has none. */
+static enum chase_state shorter(struct chase_path *c, unsigned k, const struct timed_ring *ring, uint32_t sm,
+				double step, double one_lap, struct served *all, struct served *one,
+				struct chase_latency *out, double *cut)
+{
+	const struct timed_ring few = {ring->footprint, ring->stride, ring->cold, true},
+				lone = {(double)c->stride, c->stride, false, true};
+	struct chase_latency lines = *out;
+	struct served brief, brief_one;
+	char why[sizeof(c->why)];
+
+	memcpy(why, c->why, sizeof(why));
+	const enum chase_state a = served_get(c, k, &few, sm, &brief, &lines),
+			       b = served_get(c, 0, &lone, sm, &brief_one, NULL);
+	memcpy(c->why, why, sizeof(why));
+	if (a == CHASE_PENDING || b == CHASE_PENDING)
+		return CHASE_PENDING;
+	const double least =
+	    a == CHASE_DONE && b == CHASE_DONE ? cut_off(c, step, &brief, &brief_one, one_lap) : INFINITY;
+	if (least < *cut) {
+		*all = brief;
+		*one = brief_one;
+		*out = lines;
+		out->brief = true;
+		*cut = least;
+	}
+	return CHASE_DONE;
+}
+
+/* From single accesses, and what the clock adds to them. */
+static enum chase_state by_accesses(struct chase_path *c, unsigned k, struct timed_ring *ring, uint32_t sm,
+				    struct served *all, struct served *one, const struct chase_lap *one_chain,
+				    double fetched, struct chase_latency *out)
+{
+	const double one_lap = one_chain->cycles;
+	double step = 1, cut = 0;
+
+	study_number(c->study, "clock.granularity", &step);
+	if (step > COARSE || beyond_steps(c, all, one)) {
+		if (purer(c, k, ring, sm, all, out) == CHASE_PENDING)
+			return CHASE_PENDING;
+		cut = step > COARSE ? cut_off(c, step, all, one, one_lap) : 0;
+	}
+	if (cut > CUT_BOOSTED && c->swing > 0 &&
+	    shorter(c, k, ring, sm, step, one_lap, all, one, out, &cut) == CHASE_PENDING)
+		return CHASE_PENDING;
+	out->value = single_of(c, all, one, one_lap);
+	out->half = one_chain->spread + fetched + (c->grain > 1 ? 1 : 0.5) + cut;
+	if (beyond_steps(c, all, one))
+		return CHASE_WHY(
+		    c->why,
+		    "only %.0f %% of a chain's accesses are of this level. Its turns take %.1f cycles that no "
+		    "access takes, more than the clock's steps hide",
+		    100 * all->share, fabs(all->lag - one->lag));
+	if (cut > CUT_BOOSTED && c->swing > 0)
+		return CHASE_WHY(
+		    c->why,
+		    "the clock counts in steps of %.0f cycles and is faster now and then. What its steps take off "
+		    "is not always the same, and may be %.1f cycles",
+		    step, cut);
+	if (cut > CUT_MOST && !(c->swing > 0))
+		return CHASE_WHY(
+		    c->why,
+		    "the clock counts in steps of %.0f cycles, and only %.0f %% of a chain's accesses are of this "
+		    "level",
+		    step, 100 * all->share);
+	/* What was cut off one SM's accesses, the clock's steps cut off another's or not. */
+	out->single = one->mean + (c->grain > 1 ? one->lag : 0);
+	out->clock = out->single - one_lap;
+	out->apart = step > COARSE ? all->apart : 0;
+	return CHASE_DONE;
+}
+
 enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, struct chase_latency *out)
 {
-	double footprint = served_by(c, k), fetched = 0;
+	const struct chase_level *first = &c->level[0];
+	const struct timed_ring lone = {.footprint = (double)c->stride, .stride = c->stride};
 	struct chase_lap lap = {0}, one_chain = {0};
+	double fetched = 0;
 	struct served all, one;
-	uint64_t stride = c->stride;
-	enum chase_state state[4] = {CHASE_DONE, CHASE_DONE, CHASE_DONE, CHASE_DONE};
 	/* Beyond the SM, stalls are part of life: short chains sometimes escape them. */
 	bool outside = c->level_count == 1 || c->beyond_sm;
 	/* Either end of a chain loses up to a step of the clock: the longer it is, the less of that is a load's. */
@@ -364,66 +552,24 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	    !outside ? chase_chain_near(c, &one_loads, &fetched) : chase_chain_far(c, sm, &one_loads, &fetched);
 	if (known != CHASE_DONE)
 		return known;
-	/* Every access must leave what the level above fetched at once. */
-	if (k && c->level[k - 1].sector.state == CHASE_DONE) {
-		stride = chase_step(c, k, c->level[k - 1].sector.value, footprint);
-		if (c->grain > 1)
-			stride = c->level[k - 1].sector.value;
-	} else if (!k && c->beyond_sm && (c->level[0].floor > 0 || c->cold_slower)) {
-		/* A few whole lines: each is timed often enough to be known by itself. */
-		stride = c->level[0].line.state == CHASE_DONE ? c->level[0].line.value : LINE_MOST;
-		footprint = (c->level[0].floor > 0 ? FEW_LINES : MANY_LINES) * (double)stride;
-	} else if (!k && c->level[0].class_first < c->level[0].class_last && footprint < FEW_LINES * (double)stride) {
-		/* Groups of lines with latencies of their own: a few lines do not stand for them. */
-		footprint = FEW_LINES * (double)stride;
-	}
-	/* A ring that is longer than the chase, from empty caches: nothing but memory answers. */
-	bool cold = !(c->level[k].floor > 0) && !c->cold_slower && c->cold > c->classes[0].centre &&
-		    footprint / (double)stride >= COLD_RING;
-	/* No level keeps anything of it, so every step may leave what the last level fetched at once. */
-	if (cold && k && c->level[k - 1].sector.state == CHASE_DONE &&
-	    footprint / (double)c->level[k - 1].sector.value >= COLD_RING)
-		stride = c->level[k - 1].sector.value;
-	if (cold)
-		footprint = COLD_RING * (double)stride;
-	else if (!k && c->beyond_sm && c->level_count == 1 && footprint > FAR_FROM)
-		/* Whatever answers, it is this level: its largest footprint would take long and say no more. */
-		footprint = MANY_LINES * (double)stride;
-	/* Nothing beyond what the path may use: there translations would be in the way, but of first touches, of which some did not
-	 * wait for any. */
-	if (!cold && footprint > (double)c->limit) {
-		while ((double)c->limit / (double)stride < FEW_LINES && stride > c->stride)
-			stride /= 2;
-		footprint = (double)c->limit;
-	}
-	const double every = footprint;
-	uint64_t coarse = cold ? stride : chase_coarser(c, k, stride, footprint);
-	footprint = floor(every / (double)coarse) * (double)coarse;
-	state[0] = class_get(c, k, footprint, coarse, cold, false, sm, &all, out);
-	/* Where that does not tell, or was not asked for, as in an older recording, all pieces do. */
-	if (state[0] == CHASE_UNDECIDED && coarse > stride) {
-		coarse = stride;
-		footprint = floor(every / (double)stride) * (double)stride;
-		state[0] = class_get(c, k, footprint, stride, cold, false, sm, &all, out);
-	}
-	stride = coarse;
+	struct timed_ring ring = ring_of(c, k);
+	enum chase_state state[4] = {ring_get(c, k, &ring, sm, &all, out), CHASE_DONE};
 	/* Only the nearest level can serve a whole chain alone. */
-	bool chain = !k && !outside && !chase_beyond_reach(c, 0, footprint, 0);
+	bool chain = !k && !outside && !chase_beyond_reach(c, 0, ring.footprint, 0);
 	if (chain)
-		state[1] = chase_lap(c, 0, footprint, stride, cold, one_loads, sm, &lap);
+		state[1] = chase_lap(c, 0, ring.footprint, ring.stride, ring.cold, one_loads, sm, &lap);
 	/* One element that leads to itself: single accesses carry the cost of the clock, and this tells what it is. */
-	state[2] = class_get(c, 0, (double)c->stride, c->stride, false, false, sm, &one, NULL);
-	state[3] = chase_lap(c, 0, (double)c->stride, c->stride, false, one_loads, sm, &one_chain);
+	state[2] = served_get(c, 0, &lone, sm, &one, NULL);
+	state[3] = chase_lap(c, 0, lone.footprint, lone.stride, false, one_loads, sm, &one_chain);
 	for (unsigned i = 0; i < 4; i++)
 		if (state[i] == CHASE_UNDECIDED)
 			return CHASE_UNDECIDED;
 	for (unsigned i = 0; i < 4; i++)
 		if (state[i] == CHASE_PENDING)
 			return CHASE_PENDING;
-	const double one_lap = one_chain.cycles;
 	out->address_ops = one_chain.ops;
 	if (c->grain > 2 && !k && c->beyond_sm && out->parts) {
-		enum chase_state lines = parts_by_lines(c, stride, sm, out);
+		enum chase_state lines = parts_by_lines(c, ring.stride, sm, out);
 		if (lines != CHASE_DONE)
 			return lines;
 	}
@@ -435,67 +581,8 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		return CHASE_DONE;
 	}
 	/* A cache keeps it, and what is slow is noise; a row of the memory may have been closed. */
-	bool cached =
-	    c->level[0].floor > 0 && c->level[0].sector.state == CHASE_DONE && c->level[0].sector.value <= LINE_SURE;
-	if (one.share < (cached ? ALONE : PURE)) {
-		snprintf(c->why, sizeof(c->why), "not even the nearest level serves one line alone");
-		return CHASE_UNDECIDED;
-	}
-	double step = 1, cut = 0;
-	study_number(c->study, "clock.granularity", &step);
-	if (step > COARSE || beyond_steps(c, &all, &one)) {
-		if (purer(c, k, &footprint, stride, sm, &all, out) == CHASE_PENDING)
-			return CHASE_PENDING;
-		cut = step > COARSE ? cut_off(c, step, &all, &one, one_lap) : 0;
-	}
-	/* Many short chases, of which the best met no faster clock. Where nobody asked for them, as in an older recording, the long one has to do. */
-	if (cut > CUT_BOOSTED && c->swing > 0) {
-		struct chase_latency lines = *out;
-		struct served brief, brief_one;
-		char why[sizeof(c->why)];
-		memcpy(why, c->why, sizeof(why));
-		const enum chase_state a = class_get(c, k, footprint, stride, cold, true, sm, &brief, &lines),
-				       b = class_get(c, 0, (double)c->stride, c->stride, false, true, sm, &brief_one,
-						     NULL);
-		memcpy(c->why, why, sizeof(why));
-		if (a == CHASE_PENDING || b == CHASE_PENDING)
-			return CHASE_PENDING;
-		const double least =
-		    a == CHASE_DONE && b == CHASE_DONE ? cut_off(c, step, &brief, &brief_one, one_lap) : INFINITY;
-		if (least < cut) {
-			all = brief;
-			one = brief_one;
-			*out = lines;
-			out->brief = true;
-			cut = least;
-		}
-	}
-	out->value = single_of(c, &all, &one, one_lap);
-	out->half = one_chain.spread + fetched + (c->grain > 1 ? 1 : 0.5) + cut;
-	if (beyond_steps(c, &all, &one)) {
-		snprintf(c->why, sizeof(c->why),
-			 "only %.0f %% of a chain's accesses are of this level. Its turns take %.1f cycles that no "
-			 "access takes, more than the clock's steps hide",
-			 100 * all.share, fabs(all.lag - one.lag));
-		return CHASE_UNDECIDED;
-	}
-	if (cut > CUT_BOOSTED && c->swing > 0) {
-		snprintf(c->why, sizeof(c->why),
-			 "the clock counts in steps of %.0f cycles and is faster now and then. What its steps take off "
-			 "is not always the same, and may be %.1f cycles",
-			 step, cut);
-		return CHASE_UNDECIDED;
-	}
-	if (cut > CUT_MOST && !(c->swing > 0)) {
-		snprintf(c->why, sizeof(c->why),
-			 "the clock counts in steps of %.0f cycles, and only %.0f %% of a chain's accesses are of this "
-			 "level",
-			 step, 100 * all.share);
-		return CHASE_UNDECIDED;
-	}
-	/* What was cut off one SM's accesses, the clock's steps cut off another's or not. */
-	out->single = one.mean + (c->grain > 1 ? one.lag : 0);
-	out->clock = out->single - one_lap;
-	out->apart = step > COARSE ? all.apart : 0;
-	return CHASE_DONE;
+	bool cached = first->floor > 0 && first->sector.state == CHASE_DONE && first->sector.value <= LINE_SURE;
+	if (one.share < (cached ? ALONE : PURE))
+		return CHASE_WHY(c->why, "not even the nearest level serves one line alone");
+	return by_accesses(c, k, &ring, sm, &all, &one, &one_chain, fetched, out);
 }

@@ -37,10 +37,8 @@ enum chase_state chase_lent(struct chase_path *c, unsigned kind, uint32_t room)
 /* The level's key in place of the one that `f` has, which ends in `what`. NULL: there is none. */
 static struct finding *beside(struct finding_list *l, const struct finding *f, const char *what, const char *other)
 {
-	char key[96];
 
-	snprintf(key, sizeof(key), "%.*s%s", (int)(strlen(f->key) - strlen(what)), f->key, other);
-	return gates_find(l, key);
+	return gates_find(l, KEY("%.*s%s", (int)(strlen(f->key) - strlen(what)), f->key, other));
 }
 
 /* Of a level whose lines and sets are not known, what shared memory took is no whole number of ways. */

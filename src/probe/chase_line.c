@@ -32,15 +32,13 @@ static enum chase_state one_in_conflict(struct chase_path *c, unsigned k, const 
 {
 	bool again;
 
-	if (!c->level[k].noisy || c->level[k].patient)
+	if (c->level[k].clarity != NOISY || c->level[k].patient)
 		return CHASE_DONE;
 	const enum chase_state state = chase_misses_in(c, k, ring, of, &again);
 	if (state != CHASE_DONE || again)
 		return state;
-	snprintf(c->why, sizeof(c->why),
-		 "others make as much miss as a conflict would, of one place in every %llu bytes",
-		 (unsigned long long)ring->stride);
-	return CHASE_UNDECIDED;
+	return CHASE_WHY(c->why, "others make as much miss as a conflict would, of one place in every %llu bytes",
+			 (unsigned long long)ring->stride);
 }
 
 /* Lines that share a set with their neighbours miss together, as the parts of one line would. But of one line a part does for all: as
@@ -58,14 +56,12 @@ enum chase_state chase_line_alone(struct chase_path *c, unsigned k, uint64_t ext
 			return state;
 		if (!fits)
 			return one_in_conflict(c, k, &ring, of);
-		if (l->noisy || chase_hidden(c, k, chase_spec_elements(&ring))) {
-			snprintf(
-			    c->why, sizeof(c->why),
+		if (l->clarity == NOISY || chase_hidden(c, k, chase_spec_elements(&ring)))
+			return CHASE_WHY(
+			    c->why,
 			    "of those that tell lines of %llu bytes from neighbours that share a set, others may take "
 			    "some, or the level above keep them",
 			    (unsigned long long)*line);
-			return CHASE_UNDECIDED;
-		}
 		*line /= 2;
 	}
 	return CHASE_DONE;
@@ -113,7 +109,7 @@ static enum chase_state line_at_size(struct chase_path *c, unsigned k, bool *set
 		if (j && found.settled) /* it finds room there, as where sets are hashed */
 			continue;
 		if (state == CHASE_UNDECIDED)
-			return chase_undecided(&l->line, c->why);
+			return chase_undecided(&l->line, "%s", c->why);
 		if (state == CHASE_PENDING)
 			all = state;
 		if (state == CHASE_PENDING || !found.hot)
@@ -146,7 +142,7 @@ static enum chase_state line_at_size(struct chase_path *c, unsigned k, bool *set
 		    &l->line, "most lines that one more line evicts lie on a grid twice as wide as all of them");
 	all = chase_line_alone(c, k, beyond, hit, &line);
 	if (all != CHASE_DONE)
-		return all == CHASE_PENDING ? (l->line.state = all) : chase_undecided(&l->line, c->why);
+		return all == CHASE_PENDING ? (l->line.state = all) : chase_undecided(&l->line, "%s", c->why);
 	return chase_decided(&l->line, line);
 }
 
@@ -192,7 +188,7 @@ enum chase_state chase_line(struct chase_path *c, unsigned k)
 		uint64_t more;
 		state = settling(c, l, unit, &more);
 		if (state == CHASE_UNDECIDED)
-			return chase_undecided(&l->line, c->why);
+			return chase_undecided(&l->line, "%s", c->why);
 		if (state == CHASE_PENDING)
 			return l->line.state = state;
 		l->settled = first;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #define PAGES_FROM 32768u /* bytes: eight of the smallest pages; fewer translations nobody keeps */
-#define PAGE_LEAST 4096u
 #define BEYOND	   8 /* of the size is added: a single access beyond it may stay in the level above, which asks no TLB */
 
 /* Whether hardly any access of the ring was answered before level k. Else hits above it would look like hits in it. */
@@ -36,12 +35,12 @@ static enum chase_state beside_tables(struct chase_level *l)
 	snprintf(
 	    why, sizeof(why),
 	    "%s, and more is read than a TLB translates: what translations are read from may take the other places",
-	    l->uneven ? "its sets do not hold alike many" : CHASE_UNEVEN_SAY);
-	chase_undecided(&l->size, why);
-	if (l->uneven)
+	    l->spaced == SPACED_UNLIKE ? "its sets do not hold alike many" : CHASE_UNEVEN_SAY);
+	chase_undecided(&l->size, "%s", why);
+	if (l->spaced == SPACED_UNLIKE)
 		return CHASE_UNDECIDED;
-	chase_undecided(&l->sets, why);
-	return chase_undecided(&l->ways, why);
+	chase_undecided(&l->sets, "%s", why);
+	return chase_undecided(&l->ways, "%s", why);
 }
 
 /* Translations that do not fit would do what lines that do not fit do. But they are as many however few lines of a page are
@@ -52,21 +51,20 @@ enum chase_state chase_by_lines(struct chase_path *c, unsigned k)
 	struct chase_level *l = &c->level[k], *up = k ? l - 1 : NULL;
 	uint64_t size = l->size.value;
 	/* Steps in which all fall into one set of the level above, which then holds none of them. */
-	bool one_set =
-	    up && up->line.state == CHASE_DONE && up->sets.state == CHASE_DONE && !up->hashed && !up->unequal;
+	bool one_set = up && up->line.state == CHASE_DONE && up->sets.state == CHASE_DONE &&
+		       up->spaced != SPACED_UNEVENLY && !up->unequal;
 	uint64_t period = one_set ? up->line.value * up->sets.value : 0;
 
 	if (l->size.state != CHASE_DONE || l->line.state != CHASE_DONE || l->endless || size < PAGES_FROM)
 		return CHASE_DONE;
 	/* What entered a page was not counted, but recorded. */
-	if (chase_beyond_reach(c, 0, (double)size, 0)) {
-		return l->uneven || l->hashed ? beside_tables(l) : CHASE_DONE;
-	}
+	if (chase_beyond_reach(c, 0, (double)size, 0))
+		return l->spaced ? beside_tables(l) : CHASE_DONE;
 	for (unsigned i = 0; i < sizeof(every) / sizeof(every[0]); i++) {
 		uint64_t stride = every[i] * (i < 4 ? l->line.value : period);
 		struct chase_ring_spec ring = {.bytes = size + size / BEYOND, .stride = stride};
 		bool fits, reaches = false;
-		if (stride < 2 * l->line.value || stride > PAGE_LEAST || ring.bytes > c->limit)
+		if (stride < 2 * l->line.value || stride > CHASE_PAGE || ring.bytes > c->limit)
 			continue;
 		enum chase_state state = chase_fits(c, k, &ring, &fits, NULL);
 		if (state == CHASE_DONE && fits)
@@ -79,31 +77,27 @@ enum chase_state chase_by_lines(struct chase_path *c, unsigned k)
 	static const char why[] =
 	    "every other line of what does not fit does not fit either: pages beyond the reach of a TLB "
 	    "would do the same";
-	chase_undecided(&l->size, why);
-	chase_undecided(&l->line, why);
-	chase_undecided(&l->ways, why);
-	chase_undecided(&l->sets, why);
+	chase_undecided(&l->size, "%s", why);
+	chase_undecided(&l->line, "%s", why);
+	chase_undecided(&l->ways, "%s", why);
+	chase_undecided(&l->sets, "%s", why);
 	l->unequal = 0;
 	return CHASE_UNDECIDED;
 }
 
 uint64_t chase_translated(const struct study *s, const char *path)
 {
-	char key[64];
 	double line;
 
-	snprintf(key, sizeof(key), "tlb.%s.levels", path);
-	const struct finding *levels = study_finding(s, key);
-	snprintf(key, sizeof(key), "tlb.%s.l1.reach", path);
-	const struct finding *f = study_finding(s, key);
+	const struct finding *levels = study_finding(s, KEY("tlb.%s.levels", path));
+	const struct finding *f = study_finding(s, KEY("tlb.%s.l1.reach", path));
 	if (!f || (f->verdict != VERDICT_MEASURED && f->verdict != VERDICT_BOUND)) {
 		/* Where nobody knows of this path's translations, they may be those of the other one. */
 		const bool other = levels && levels->verdict == VERDICT_INCONCLUSIVE && strcmp(path, "global") != 0;
 		return other ? chase_translated(s, "global") : UINT64_MAX;
 	}
 	double reach = f->verdict == VERDICT_MEASURED ? f->value.number : f->lo;
-	snprintf(key, sizeof(key), "tlb.%s.l1.line", path);
-	if (!study_number(s, key, &line) || 4 * line > reach)
+	if (!study_number(s, KEY("tlb.%s.l1.line", path), &line) || 4 * line > reach)
 		return (uint64_t)(reach / 2);
 	return (uint64_t)(reach - 2 * line);
 }

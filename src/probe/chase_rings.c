@@ -125,7 +125,7 @@ static const uint32_t *trace_ticks(struct chase_path *c, const struct strides *d
 	const double p[POINT_PARAMS] = {(double)d->step,  d->rings,	   d->lines, (double)d->start,
 					(double)d->moved, (double)d->twin, d->sm,    d->patient};
 	const struct point *pt = study_ask(c->study, c->strides, (double)d->from, p);
-	const struct trace_kernel plain = {.symbol = NULL};
+	const struct trace_kernel plain = {.load = {.symbol = NULL}};
 	struct trace_spec t;
 
 	if (!pt) {
@@ -283,11 +283,9 @@ enum chase_state strides_fits_in(struct chase_path *c, const struct strides *ask
 		       least = laps * (key.d.twin ? key.d.lines : 1);
 	if (!ticks)
 		return state;
-	if (!count_slow(c, &key.d, ticks, &slow)) {
-		snprintf(c->why, sizeof(c->why),
-			 "hits in the farthest part of the level may be as slow as misses in the nearest");
-		return CHASE_UNDECIDED;
-	}
+	if (!count_slow(c, &key.d, ticks, &slow))
+		return CHASE_WHY(c->why,
+				 "hits in the farthest part of the level may be as slow as misses in the nearest");
 	/* Where victims are drawn, strangers' lines that come again and again leave a set for a part of the time only, and where the oldest line goes a
 	 * stranger's drives all others out of a full set, one by one. But nothing makes a lap without a miss of lines that do not fit. */
 	*yes = 4 * slow.own <= least + 4 * slow.others || (patient && slow.clean >= CLEAN);
@@ -302,9 +300,8 @@ enum chase_state strides_fits_in(struct chase_path *c, const struct strides *ask
 	if (!*yes && key.d.moved &&
 	    slow.last <=
 		stat_binomial_limit(long_of(&key.d) - 1, (slow.others + 1.0) / (laps * lap_of(&key.d)), CHANCE)) {
-		snprintf(c->why, sizeof(c->why), "of %u lines that do not fit the one that was moved never misses",
-			 key.d.lines);
-		return CHASE_UNDECIDED;
+		return CHASE_WHY(c->why, "of %u lines that do not fit the one that was moved never misses",
+				 key.d.lines);
 	}
 	study_keep(c->study, "few lines", &key, sizeof(key), yes, sizeof(*yes));
 	return CHASE_DONE;

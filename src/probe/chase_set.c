@@ -5,7 +5,6 @@
 #include <string.h>
 
 #define WAYS_MOST 128
-#define LINE_NEAR 1024
 
 /* w elements at equal distances over the size, and one more where the next would be. In one set they overflow. */
 static struct chase_ring_spec one_set(uint64_t start, uint64_t size, uint64_t ways, bool more)
@@ -80,7 +79,7 @@ static enum chase_state moved_out(struct chase_path *c, unsigned k, const struct
 {
 	enum chase_state all = CHASE_DONE;
 
-	for (uint64_t off = unit; off <= LINE_NEAR && off < set; off += unit) {
+	for (uint64_t off = unit; off <= CHASE_LINE_NEAR && off < set; off += unit) {
 		struct chase_ring_spec moved = *ring;
 		bool fits;
 		moved.extra += off;
@@ -114,7 +113,7 @@ enum chase_state chase_one_set(struct chase_path *c, unsigned k)
 	if (l->size.state != CHASE_DONE || l->sector.state != CHASE_DONE || l->endless)
 		return CHASE_UNDECIDED;
 	unit = l->sector.value;
-	if (size + size / 2 + 2 * LINE_NEAR > c->limit || size % unit)
+	if (size + size / 2 + 2 * CHASE_LINE_NEAR > c->limit || size % unit)
 		return CHASE_UNDECIDED;
 	enum chase_state state = smallest_overflow(c, k, size, unit, &ways);
 	if (state != CHASE_DONE || !ways)
@@ -128,7 +127,7 @@ enum chase_state chase_one_set(struct chase_path *c, unsigned k)
 	state = moved_out(c, k, &ring, unit, set, &line);
 	if (state != CHASE_DONE)
 		return state;
-	if (!line && set > LINE_NEAR)
+	if (!line && set > CHASE_LINE_NEAR)
 		return CHASE_UNDECIDED;
 	line = line ? line : set; /* it never leaves the set: there is one */
 	if (set % line)

@@ -2,6 +2,7 @@
 #include "probe/chase_shape.h"
 #include "base/arena.h"
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,11 +10,24 @@
 #define LATE_ORDER  3	 /* in which what may fit late is looked at: none of those of other looks at the size */
 #define STRANGERS   256	 /* of so many lines one may be a stranger's */
 
-enum chase_state chase_undecided(struct chase_fact *f, const char *why)
+enum chase_state chase_why(char *why, size_t n, const char *fmt, ...)
 {
-	f->state = CHASE_UNDECIDED;
-	snprintf(f->why, sizeof(f->why), "%s", why);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, n, fmt, ap);
+	va_end(ap);
 	return CHASE_UNDECIDED;
+}
+
+enum chase_state chase_undecided(struct chase_fact *f, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(f->why, sizeof(f->why), fmt, ap);
+	va_end(ap);
+	return f->state = CHASE_UNDECIDED;
 }
 
 enum chase_state chase_decided(struct chase_fact *f, uint64_t value)
@@ -73,10 +87,8 @@ static enum chase_state find_edge(struct chase_path *c, unsigned k, struct edge 
 	if (a != CHASE_DONE || b != CHASE_DONE)
 		return a == CHASE_UNDECIDED || b == CHASE_UNDECIDED ? CHASE_UNDECIDED : CHASE_PENDING;
 	while (!fits_lo) {
-		if (e->lo == 1) {
-			snprintf(c->why, sizeof(c->why), "not even a single line stays");
-			return CHASE_UNDECIDED;
-		}
+		if (e->lo == 1)
+			return CHASE_WHY(c->why, "not even a single line stays");
 		e->hi = e->lo;
 		fits_hi = false;
 		e->lo -= (e->lo + 7) / 8;
@@ -182,15 +194,61 @@ uint64_t chase_shape_step(const struct chase_path *c, unsigned k, uint64_t unit,
 	return step;
 }
 
+/* What does not fit misses for ever. What only found a stranger's line in its set, as that of the output, drives it out
+ * in the end, soon or late as the policy has it; but one after the other lines may drive out each other alone. */
+static enum chase_state settle_edge(struct chase_path *c, unsigned k, struct edge *e)
+{
+	struct chase_level *l = &c->level[k];
+	bool fits_late;
+
+	if (l->patient)
+		return CHASE_DONE;
+	l->patient = true;
+	enum chase_state state = fits_elements(c, k, e->hi, LATE_ORDER, &fits_late, NULL);
+	l->patient = state == CHASE_DONE && fits_late;
+	if (!l->patient)
+		return state;
+	const uint64_t hi = e->hi + e->hi / STRANGERS + 1;
+	*e = (struct edge){.lo = e->hi, .hi = hi > e->most ? e->most : hi, .most = e->most, .order = LATE_ORDER};
+	if (e->hi > e->lo)
+		return find_edge(c, k, e);
+	e->endless = true;
+	return CHASE_DONE;
+}
+
+/* Both sides of the edge again, in other orders. */
+static enum chase_state edge_again(struct chase_path *c, unsigned k, const struct edge *e)
+{
+	struct chase_level *l = &c->level[k];
+	enum chase_state all = CHASE_DONE;
+	bool fits_lo = false, fits_hi = false;
+
+	for (unsigned order = 1; order <= 2; order++) {
+		bool patient = l->patient;
+		l->patient = true;
+		const enum chase_state a = fits_elements(c, k, e->lo, order, &fits_lo, NULL);
+		l->patient = patient;
+		const enum chase_state b = fits_elements(c, k, e->hi, order, &fits_hi, NULL);
+		if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED)
+			return CHASE_UNDECIDED;
+		if (a == CHASE_PENDING || b == CHASE_PENDING)
+			all = CHASE_PENDING;
+		else if (!fits_lo || fits_hi)
+			return CHASE_WHY(c->why, "%llu bytes %s and %llu %s, in another order of the accesses",
+					 (unsigned long long)(e->lo * l->stride), fits_lo ? "fit" : "do not fit",
+					 (unsigned long long)(e->hi * l->stride), fits_hi ? "fit" : "do not fit");
+	}
+	return all;
+}
+
 enum chase_state chase_size(struct chase_path *c, unsigned k)
 {
 	struct chase_level *l = &c->level[k];
 	double from, to;
-	bool fits_lo = false, fits_hi = false;
 
 	if (k && c->level[k - 1].ways.state == CHASE_PENDING)
 		return l->size.state = CHASE_PENDING;
-	if (l->blurred)
+	if (l->clarity == BLURRED)
 		return chase_undecided(&l->size,
 				       "the SM's clock is faster at times, and then a hit takes as long as a miss at "
 				       "others");
@@ -201,77 +259,28 @@ enum chase_state chase_size(struct chase_path *c, unsigned k)
 		return chase_undecided(
 		    &l->size, "what one miss fetches is smaller than the steps in which this level was walked");
 	chase_bracket(c, k, &from, &to);
-	l->stride = k && l->sector.state == CHASE_DONE ? chase_shape_step(c, k, l->sector.value, from) : c->stride;
+	l->stride = k ? chase_shape_step(c, k, l->sector.value, from) : c->stride;
 	uint64_t lo = (uint64_t)(from / (double)l->stride), hi = (uint64_t)ceil(to / (double)l->stride);
 	uint64_t most = c->limit / l->stride;
 	lo = lo ? lo : 1;
 	hi = hi > most ? most : hi;
-	hi = hi > lo ? hi : lo + 1;
-	struct edge e = {.lo = lo, .hi = hi, .most = most};
-	enum chase_state a = find_edge(c, k, &e), b;
-	if (a == CHASE_UNDECIDED)
-		return chase_undecided(&l->size, c->why);
-	if (a == CHASE_PENDING)
-		return l->size.state = a;
-	if (e.endless) {
+	struct edge e = {.lo = lo, .hi = hi > lo ? hi : lo + 1, .most = most};
+	enum chase_state state = find_edge(c, k, &e);
+	if (state == CHASE_DONE && !e.endless) {
+		/* Where noise alone makes misses, counting them finds the edge only about. */
+		if (l->noise * (double)e.lo > 0.1 || l->noise_seen < 1000)
+			l->clarity = NOISY;
+		state = settle_edge(c, k, &e);
+	}
+	if (state == CHASE_DONE && e.endless) {
 		l->endless = true;
 		return chase_decided(&l->size, most * l->stride);
 	}
-	lo = e.lo;
-	hi = e.hi;
-	/* Where noise alone makes misses, counting them finds the edge only about. */
-	if (l->noise * (double)lo > 0.1 || l->noise_seen < 1000)
-		l->noisy = true;
-	/* What does not fit misses for ever. What only found a stranger's line in its set, as that of the output, drives it out
-	 * in the end, soon or late as the policy has it; but one after the other lines may drive out each other alone. */
-	if (!l->patient) {
-		bool fits_late;
-		l->patient = true;
-		b = fits_elements(c, k, hi, LATE_ORDER, &fits_late, NULL);
-		l->patient = false;
-		if (b == CHASE_PENDING)
-			return l->size.state = b;
-		if (b == CHASE_UNDECIDED)
-			return chase_undecided(&l->size, c->why);
-		if (fits_late) {
-			l->patient = true;
-			e = (struct edge){.lo = hi, .hi = hi + hi / STRANGERS + 1, .most = most, .order = LATE_ORDER};
-			e.hi = e.hi > most ? most : e.hi;
-			a = e.hi > e.lo ? find_edge(c, k, &e) : CHASE_DONE;
-			if (a != CHASE_DONE)
-				return a == CHASE_PENDING ? (l->size.state = a) : chase_undecided(&l->size, c->why);
-			if (e.endless || e.hi == e.lo) {
-				l->endless = true;
-				return chase_decided(&l->size, most * l->stride);
-			}
-			lo = e.lo;
-			hi = e.hi;
-		}
-	}
-	/* Both sides of the edge again, in other orders. */
-	enum chase_state all = CHASE_DONE;
-	for (unsigned order = 1; order <= 2; order++) {
-		bool patient = l->patient;
-		l->patient = true;
-		a = fits_elements(c, k, lo, order, &fits_lo, NULL);
-		l->patient = patient;
-		b = fits_elements(c, k, hi, order, &fits_hi, NULL);
-		if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED)
-			return chase_undecided(&l->size, c->why);
-		if (a == CHASE_PENDING || b == CHASE_PENDING) {
-			all = CHASE_PENDING;
-			continue;
-		}
-		if (!fits_lo || fits_hi) {
-			snprintf(c->why, sizeof(c->why), "%llu bytes %s and %llu %s, in another order of the accesses",
-				 (unsigned long long)(lo * l->stride), fits_lo ? "fit" : "do not fit",
-				 (unsigned long long)(hi * l->stride), fits_hi ? "fit" : "do not fit");
-			return chase_undecided(&l->size, c->why);
-		}
-	}
-	if (all != CHASE_DONE)
-		return l->size.state = all;
-	return chase_decided(&l->size, lo * l->stride);
+	if (state == CHASE_DONE)
+		state = edge_again(c, k, &e);
+	if (state == CHASE_DONE)
+		return chase_decided(&l->size, e.lo * l->stride);
+	return state == CHASE_PENDING ? (l->size.state = state) : chase_undecided(&l->size, "%s", c->why);
 }
 
 static enum chase_state shape_of(struct chase_path *c, unsigned k)

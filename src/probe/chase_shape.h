@@ -5,8 +5,6 @@
 
 #define LINE_MOST 4096
 
-enum chase_state chase_undecided(struct chase_fact *f, const char *why);
-enum chase_state chase_decided(struct chase_fact *f, uint64_t value);
 /* The blocks that miss with one more element at extra; hot is NULL when that one finds room, as it may where sets are hashed. */
 enum chase_state chase_conflicting(struct chase_path *c, unsigned k, uint64_t start, uint64_t extra, uint64_t stride,
 				   struct chase_blocks *out);

@@ -20,7 +20,6 @@
 #define BLURRED	      2	   /* and where it was misled by what others evict: what is confirmed counts */
 #define TRIED	      4	   /* distances that are looked at more closely */
 #define UNTOLD	      16   /* and of those that tell nothing */
-#define LINE_NEAR     1024u
 #define SETS_TRIED    16u
 #define SEVERAL	      8u /* conflicts looked for at a time */
 #define PARTS	      3u
@@ -150,9 +149,9 @@ static enum chase_state moved_out(struct chase_path *c, uint64_t period, uint64_
 	const uint64_t unit = c->level[0].sector.value;
 
 	*line = 0;
-	for (uint64_t from = unit; from <= LINE_NEAR && from < period && !*line; from += SEVERAL * unit) {
+	for (uint64_t from = unit; from <= CHASE_LINE_NEAR && from < period && !*line; from += SEVERAL * unit) {
 		enum chase_state all = CHASE_DONE;
-		for (uint64_t off = from; off < from + SEVERAL * unit && off <= LINE_NEAR && off < period;
+		for (uint64_t off = from; off < from + SEVERAL * unit && off <= CHASE_LINE_NEAR && off < period;
 		     off += unit) {
 			const struct strides ring = {.from = period, .lines = (uint32_t)ways + 1, .moved = off};
 			bool yes = false;
@@ -293,19 +292,16 @@ enum chase_state chase_by_strides(struct chase_path *c)
 	struct chase_level *l = &c->level[0];
 	double least, most;
 
-	if ((!c->beyond_sm && !c->likely) || !c->strides || l->endless || l->blurred || c->level_count < 2 ||
+	if ((!c->beyond_sm && !c->likely) || !c->strides || l->endless || l->clarity == BLURRED || c->level_count < 2 ||
 	    l->sector.state != CHASE_DONE || l->sector.value < 1u << SHIFT || l->sector.value % (1u << SHIFT) ||
 	    c->stride > l->sector.value || l->sector.value % c->stride)
 		return CHASE_UNDECIDED;
 	chase_bracket(c, 0, &least, &most);
-	const bool hashed = l->hashed;
-	l->hashed = false;
 	const enum chase_state state = by_strides(c, least, SLACK * most);
-	if (state == CHASE_UNDECIDED) {
-		l->hashed = hashed;
+	if (state == CHASE_UNDECIDED)
 		return state;
-	}
-	l->few = state == CHASE_DONE;
+	l->spaced = SPACED_EVENLY;
+	l->shape_by = state == CHASE_DONE ? SHAPE_BY_FEW : SHAPE_BY_LAPS;
 	l->unequal = 0;
 	l->stride = c->stride;
 	if (state == CHASE_PENDING)

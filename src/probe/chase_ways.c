@@ -12,6 +12,8 @@
 #define OFFSETS_MOST 512
 #define EXTRAS_MOST  (4 * CHASE_SETS) /* lines beyond, where sets are few and the smallest may come last */
 
+#define SEVERAL_SETS "one more line makes lines of several sets miss, as others' lines in them would: %u lines"
+
 #define AHEAD 8 /* looks at once, where each may spare others */
 
 struct conflict { /* lines of one set */
@@ -120,10 +122,8 @@ static enum chase_state every_set(struct chase_path *c, unsigned k, uint32_t run
 			known += set_of[at] != 0;
 			set_of[at] = set_of[at] ? set_of[at] : (uint8_t)(*count + 1);
 		}
-		if (known && known != found.ways) {
-			snprintf(c->why, sizeof(c->why), "lines of several sets miss with one more line");
-			return CHASE_UNDECIDED;
-		}
+		if (known && known != found.ways)
+			return CHASE_WHY(c->why, "lines of several sets miss with one more line");
 		if (known)
 			continue;
 		size[(*count)++] = found.ways;
@@ -133,9 +133,8 @@ static enum chase_state every_set(struct chase_path *c, unsigned k, uint32_t run
 		return all;
 	if (seen == lines)
 		return CHASE_DONE;
-	snprintf(c->why, sizeof(c->why), "%u sets that were seen hold %llu lines of %llu", *count,
-		 (unsigned long long)seen, (unsigned long long)lines);
-	return CHASE_UNDECIDED;
+	return CHASE_WHY(c->why, "%u sets that were seen hold %llu lines of %llu", *count, (unsigned long long)seen,
+			 (unsigned long long)lines);
 }
 
 static int compare_size(const void *a, const void *b)
@@ -193,7 +192,7 @@ static enum chase_state few_sets(struct chase_path *c, unsigned k, uint32_t run,
 	l->unequal = count;
 	chase_decided(&l->sets, count);
 	snprintf(c->why, sizeof(c->why), "its sets differ: %u to %u lines", size[0], size[count - 1]);
-	return chase_undecided(&l->ways, c->why);
+	return chase_undecided(&l->ways, "%s", c->why);
 }
 
 /* Hashed sets fill evenly from some addresses on only. From there on one line more fits than from elsewhere. */
@@ -204,11 +203,9 @@ static enum chase_state largest_start(struct chase_path *c, unsigned k, uint64_t
 
 	*found = false;
 	for (uint64_t i = 0; i < starts; i++) {
-		if (i * line + bytes > c->limit) {
-			snprintf(c->why, sizeof(c->why),
-				 "sets are hashed, and a larger footprint that fits may start beyond reach");
-			return CHASE_UNDECIDED;
-		}
+		if (i * line + bytes > c->limit)
+			return CHASE_WHY(c->why,
+					 "sets are hashed, and a larger footprint that fits may start beyond reach");
 		bool fits;
 		enum chase_state state = chase_fits(
 		    c, k, &(struct chase_ring_spec){.start = i * line, .bytes = bytes, .stride = c->level[k].stride},
@@ -238,10 +235,8 @@ static enum chase_state correct_hashed(struct chase_path *c, unsigned k, uint64_
 	}
 	for (;; sets++) {
 		bool found;
-		if (sets > OFFSETS_MOST) {
-			snprintf(c->why, sizeof(c->why), "sets are hashed and too many to try every start");
-			return CHASE_UNDECIDED;
-		}
+		if (sets > OFFSETS_MOST)
+			return CHASE_WHY(c->why, "sets are hashed and too many to try every start");
 		enum chase_state state = largest_start(c, k, sets * whole, sets, &found);
 		if (state != CHASE_DONE)
 			return state;
@@ -251,31 +246,36 @@ static enum chase_state correct_hashed(struct chase_path *c, unsigned k, uint64_
 	}
 	if (l->size.value % whole == 0)
 		return CHASE_DONE;
-	snprintf(c->why, sizeof(c->why), "sets are hashed, and no start lets whole ways of %llu lines fit",
-		 (unsigned long long)ways);
-	return CHASE_UNDECIDED;
+	return CHASE_WHY(c->why, "sets are hashed, and no start lets whole ways of %llu lines fit",
+			 (unsigned long long)ways);
 }
 
-static enum chase_state ways_of(struct chase_path *c, unsigned k)
-{
-	struct chase_level *l = &c->level[k];
-	uint64_t size = l->size.value, line = l->line.value;
-	uint64_t unit = l->sector.state == CHASE_DONE && l->sector.value > l->stride ? l->sector.value : l->stride;
-
-	if (l->line.state != CHASE_DONE) {
-		l->sets.state = l->ways.state = l->line.state;
-		if (l->line.state == CHASE_UNDECIDED) {
-			chase_undecided(&l->sets, "its line is not known");
-			chase_undecided(&l->ways, "its line is not known");
-		}
-		return l->ways.state;
-	}
-	static const unsigned tried[SETS_TRIED] = {0, 1, 3, 0};
-	enum chase_state all = CHASE_DONE;
-	uint32_t least = UINT32_MAX, most = 0, seen = 0, run = UINT32_MAX;
-	uint64_t spacing = 0, grid = UINT64_MAX; /* grid: of all conflicts, 0 if they differ */
-	bool modulo = true, apart = true, spared = true, regular = true;
+/* What one line more than fits evicts, wherever that one lies. */
+struct conflicts {
 	struct conflict kept[SETS_TRIED];
+	uint32_t seen, least, most, run; /* of lines that miss */
+	uint64_t spacing, grid;		 /* grid: of all conflicts, 0 if they differ */
+	bool regular;			 /* lines are as far apart in all of them */
+	bool modulo;			 /* and none found room */
+	bool spared; /* they are on a grid that would hold more of them: some policies never give up the others */
+};
+
+static enum chase_state conflicts_of(struct chase_path *c, unsigned k, struct conflicts *v)
+{
+	static const unsigned tried[SETS_TRIED] = {0, 1, 3, 0};
+	const struct chase_level *l = &c->level[k];
+	const uint64_t size = l->size.value, line = l->line.value,
+		       unit =
+			   l->sector.state == CHASE_DONE && l->sector.value > l->stride ? l->sector.value : l->stride;
+	enum chase_state all = CHASE_DONE;
+	bool apart = true;
+
+	*v = (struct conflicts){.least = UINT32_MAX,
+				.run = UINT32_MAX,
+				.grid = UINT64_MAX,
+				.regular = true,
+				.modulo = true,
+				.spared = true};
 	for (unsigned i = 0; i < SETS_TRIED; i++) {
 		/* The last one is where the line was looked for, too. */
 		uint64_t extra = i + 1 < SETS_TRIED ? size + tried[i] * line : chase_line_extra(size, 1, unit);
@@ -283,132 +283,132 @@ static enum chase_state ways_of(struct chase_path *c, unsigned k)
 		if (extra + l->stride > c->limit)
 			break;
 		enum chase_state state = conflict_at(c, k, 0, extra, &found);
+		if (state == CHASE_UNDECIDED)
+			return state;
 		if (state == CHASE_PENDING) {
 			all = state;
 			continue;
 		}
-		if (state == CHASE_UNDECIDED) {
-			chase_undecided(&l->sets, c->why);
-			return chase_undecided(&l->ways, c->why);
-		}
 		if (!found.ways) { /* it found room */
-			modulo = false;
+			v->modulo = false;
 			continue;
 		}
-		least = found.ways < least ? found.ways : least;
-		most = found.ways > most ? found.ways : most;
-		run = found.run && found.run < run ? found.run : run;
-		regular = regular && found.spacing && (!spacing || spacing == found.spacing);
-		modulo = modulo && regular;
-		spacing = found.spacing;
-		/* On a grid that would hold more of them: some policies never give up the others. */
-		spared = spared && found.grid > line && size / found.grid > found.ways;
-		grid = grid == UINT64_MAX || grid == found.grid ? found.grid : 0;
-		for (unsigned q = 0; q < seen; q++)
-			apart = apart && comparable(&kept[q], &found);
-		kept[seen++] = found;
+		v->least = found.ways < v->least ? found.ways : v->least;
+		v->most = found.ways > v->most ? found.ways : v->most;
+		v->run = found.run && found.run < v->run ? found.run : v->run;
+		v->regular = v->regular && found.spacing && (!v->spacing || v->spacing == found.spacing);
+		v->modulo = v->modulo && v->regular;
+		v->spacing = found.spacing;
+		v->spared = v->spared && found.grid > line && size / found.grid > found.ways;
+		v->grid = v->grid == UINT64_MAX || v->grid == found.grid ? found.grid : 0;
+		for (unsigned q = 0; q < v->seen; q++)
+			apart = apart && comparable(&v->kept[q], &found);
+		v->kept[v->seen++] = found;
 	}
 	if (all != CHASE_DONE)
-		return l->sets.state = l->ways.state = all;
-	uint32_t full = 0;
-	for (unsigned i = 0; i < seen; i++)
-		full += kept[i].ways == most;
-	if (!seen) {
-		chase_undecided(&l->sets, c->why);
-		return chase_undecided(&l->ways, c->why);
+		return all;
+	/* Where one set is all there is, nothing lies between its lines. */
+	v->run = v->run == UINT32_MAX ? 1 : v->run;
+	if (!apart)
+		return CHASE_WHY(c->why, SEVERAL_SETS, v->most);
+	return v->seen ? CHASE_DONE : CHASE_UNDECIDED;
+}
+
+/* Sets that are not in turn: their ways, and the size once more. */
+static enum chase_state ways_of_hashed(struct chase_path *c, unsigned k, const struct conflicts *v)
+{
+	struct chase_level *l = &c->level[k];
+
+	if (v->spared && v->most > 1)
+		return CHASE_WHY(
+		    c->why,
+		    "%u lines miss, which lie as regularly as more lines would: its policy may never give up the "
+		    "others",
+		    v->most);
+	/* Lines as far apart everywhere are no hash's doing, and where one more of them fits beside as many in some sets and not in others,
+	 * lines of something else are in these. */
+	enum chase_state state = CHASE_UNDECIDED;
+	if (v->regular && v->seen > 1 && v->most > 2 && l->size.value % (v->most * l->line.value)) {
+		CHASE_WHY(c->why,
+			  "%u lines conflict in steps of %llu bytes, which do not make up %llu bytes: others' lines "
+			  "may be in some of its sets",
+			  v->most, (unsigned long long)v->spacing, (unsigned long long)l->size.value);
+	} else {
+		l->spaced = SPACED_UNEVENLY;
+		state = v->seen < 2 ? CHASE_WHY(c->why, "sets are hashed and only one of them could be filled")
+				    : correct_hashed(c, k, v->most);
 	}
-	if (!apart) {
-		snprintf(c->why, sizeof(c->why),
-			 "one more line makes lines of several sets miss, as others' lines in "
-			 "them would: %u lines",
-			 most);
-		chase_undecided(&l->sets, c->why);
-		return chase_undecided(&l->ways, c->why);
-	}
+	/* Then the size is in doubt, too. */
+	return state == CHASE_UNDECIDED ? chase_undecided(&l->size, "%s", c->why) : state;
+}
+
+/* Sets and ways, where all that were seen are alike, or where each was looked at. UNDECIDED: c->why says why. */
+static enum chase_state ways_by(struct chase_path *c, unsigned k, const struct conflicts *v)
+{
+	struct chase_level *l = &c->level[k];
+	const uint64_t line = l->line.value;
+	const uint32_t least = v->least, most = v->most;
+	uint32_t full = 0, largest;
+	bool differ, parted;
+
+	for (unsigned i = 0; i < v->seen; i++)
+		full += v->kept[i].ways == most;
 	/* Sets that are a grid of as many lines each as were seen to conflict in most of them; in others a line was not seen to miss,
 	 * because it seldom is what goes. */
-	const bool whole = grid > line && most * grid == size && 2 * full >= seen && 4 * least >= 3 * most;
-	bool differ, parted = false;
-	uint32_t largest = UINT32_MAX;
-	/* Where one set is all there is, nothing lies between its lines. */
-	run = run == UINT32_MAX ? 1 : run;
-	enum chase_state few = CHASE_DONE;
-	if (least)
-		few = few_sets(c, k, run, least, most, whole, &differ, &parted, &largest);
-	if (few == CHASE_PENDING)
-		return l->sets.state = l->ways.state = few;
-	if (least && differ)
-		return l->ways.state;
+	const bool whole =
+	    v->grid > line && most * v->grid == l->size.value && 2 * full >= v->seen && 4 * least >= 3 * most;
+	const enum chase_state few = few_sets(c, k, v->run, least, most, whole, &differ, &parted, &largest);
+	if (few == CHASE_PENDING || differ)
+		return few == CHASE_PENDING ? few : CHASE_DONE;
 	/* But none of them may have more. */
 	if (least < most && whole && largest <= most) {
-		chase_decided(&l->sets, grid / line);
+		chase_decided(&l->sets, v->grid / line);
 		return chase_decided(&l->ways, most);
 	}
 	if (least == most && few == CHASE_UNDECIDED) {
-		l->uneven = parted;
-		chase_undecided(&l->sets, c->why);
-		return chase_undecided(&l->ways, c->why);
+		l->spaced = parted ? SPACED_UNLIKE : l->spaced;
+		return few;
 	}
-	if (least != most || !least) {
-		l->uneven = least && least < most;
-		snprintf(
-		    c->why, sizeof(c->why),
+	if (least != most) {
+		l->spaced = SPACED_UNLIKE;
+		return CHASE_WHY(
+		    c->why,
 		    "one more line conflicts with %u to %u lines: its sets differ, or some conflicts were not seen",
 		    least, most);
-		chase_undecided(&l->sets, c->why);
-		return chase_undecided(&l->ways, c->why);
 	}
-	if (!modulo && (uint64_t)most * line >= size) {
-		snprintf(c->why, sizeof(c->why),
-			 "one more line makes lines of several sets miss, as others' lines in them would: %u lines",
-			 most);
-		chase_undecided(&l->sets, c->why);
-		return chase_undecided(&l->ways, c->why);
-	}
-	modulo = modulo && spacing * most == size;
-	if (!modulo && spared && most > 1) {
-		snprintf(c->why, sizeof(c->why),
-			 "%u lines miss, which lie as regularly as more lines would: its policy may never give up the "
-			 "others",
-			 most);
-		chase_undecided(&l->sets, c->why);
-		return chase_undecided(&l->ways, c->why);
-	}
-	/* Lines as far apart everywhere are no hash's doing, and where one more of them fits beside as many in some sets and not in others,
-	 * lines of something else are in these. */
-	if (!modulo && regular && seen > 1 && most > 2 && size % (most * line)) {
-		snprintf(c->why, sizeof(c->why),
-			 "%u lines conflict in steps of %llu bytes, which do not make up %llu bytes: others' lines may "
-			 "be in "
-			 "some of its sets",
-			 most, (unsigned long long)spacing, (unsigned long long)size);
-		chase_undecided(&l->size, c->why);
-		chase_undecided(&l->sets, c->why);
-		return chase_undecided(&l->ways, c->why);
-	}
-	if (!modulo) {
-		l->hashed = true;
-		enum chase_state state = seen < 2 ? CHASE_UNDECIDED : correct_hashed(c, k, most);
-		if (seen < 2)
-			snprintf(c->why, sizeof(c->why), "sets are hashed and only one of them could be filled");
-		if (state == CHASE_PENDING)
-			return l->sets.state = l->ways.state = state;
-		if (state == CHASE_UNDECIDED) {
-			/* Then the size is in doubt, too. */
-			chase_undecided(&l->size, c->why);
-			chase_undecided(&l->sets, c->why);
-			return chase_undecided(&l->ways, c->why);
-		}
-		size = l->size.value;
-	}
-	if (size % (most * line)) {
-		snprintf(c->why, sizeof(c->why), "%llu bytes are not a whole number of sets of %u lines of %llu bytes",
-			 (unsigned long long)size, most, (unsigned long long)line);
-		chase_undecided(&l->sets, c->why);
-		return chase_undecided(&l->ways, c->why);
-	}
-	chase_decided(&l->sets, size / (most * line));
+	if (!v->modulo && (uint64_t)most * line >= l->size.value)
+		return CHASE_WHY(c->why, SEVERAL_SETS, most);
+	const enum chase_state state =
+	    v->modulo && v->spacing * most == l->size.value ? CHASE_DONE : ways_of_hashed(c, k, v);
+	if (state != CHASE_DONE)
+		return state;
+	if (l->size.value % (most * line))
+		return CHASE_WHY(c->why, "%llu bytes are not a whole number of sets of %u lines of %llu bytes",
+				 (unsigned long long)l->size.value, most, (unsigned long long)line);
+	chase_decided(&l->sets, l->size.value / (most * line));
 	return chase_decided(&l->ways, most);
+}
+
+static enum chase_state ways_of(struct chase_path *c, unsigned k)
+{
+	struct chase_level *l = &c->level[k];
+	struct conflicts v;
+	enum chase_state state = l->line.state;
+
+	if (state == CHASE_UNDECIDED) {
+		chase_undecided(&l->sets, "its line is not known");
+		return chase_undecided(&l->ways, "its line is not known");
+	}
+	if (state == CHASE_DONE)
+		state = conflicts_of(c, k, &v);
+	if (state == CHASE_DONE)
+		state = ways_by(c, k, &v);
+	if (state == CHASE_PENDING)
+		return l->sets.state = l->ways.state = state;
+	if (state == CHASE_DONE) /* unequal sets have no number of ways */
+		return l->ways.state;
+	chase_undecided(&l->sets, "%s", c->why);
+	return chase_undecided(&l->ways, "%s", c->why);
 }
 
 enum chase_state chase_ways(struct chase_path *c, unsigned k)
@@ -423,10 +423,9 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 	const struct chase_level quick = *l;
 	for (unsigned i = 0; i < 2 && state == CHASE_UNDECIDED && l->sets.state != CHASE_DONE; i++) {
 		*l = before;
-		l->thorough = !i;
-		l->late = i;
+		l->look = i ? LOOK_LATE : LOOK_THOROUGH;
 		state = ways_of(c, k);
-		l->thorough = l->late = false;
+		l->look = LOOK_USUAL;
 	}
 	if (state == CHASE_UNDECIDED && l->sets.state != CHASE_DONE)
 		*l = quick;

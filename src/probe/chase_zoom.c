@@ -182,7 +182,7 @@ static int draw_sets(const struct study *s, const struct series *series, const s
 {
 	double *x = ARENA_ARRAY(study_arena((struct study *)s), (size_t)3 * POINTS * MAP_LINES, double),
 	       *y = x + POINTS * MAP_LINES, *ticks = y + POINTS * MAP_LINES, latency = NAN, fastest = INFINITY;
-	char key[96], full[64], head[128];
+	char full[64], head[128];
 	size_t n = 0;
 
 	if (!x)
@@ -208,8 +208,7 @@ static int draw_sets(const struct study *s, const struct series *series, const s
 	struct figure *f = figures_new(out, full, head);
 	if (!f)
 		return -1;
-	snprintf(key, sizeof(key), "%s.latency", prefix);
-	const bool is_known = study_number(s, key, &latency);
+	const bool is_known = study_number(s, KEY("%s.latency", prefix), &latency);
 	for (size_t i = 0; i < n; i++)
 		ticks[i] += (is_known ? latency : 0) - fastest;
 	f->x = (struct figure_axis){.label = "address in the footprint", .unit = "bytes"};
@@ -218,10 +217,8 @@ static int draw_sets(const struct study *s, const struct series *series, const s
 	snprintf(f->shade.label, sizeof(f->shade.label), "%s", is_known ? "latency" : "beyond the fastest access");
 	snprintf(f->caption, sizeof(f->caption), "One lap a row. Lines of a set that overflows miss first.");
 	static const char *const of[] = {"sets", "ways", "policy", "mapping"};
-	for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
-		snprintf(key, sizeof(key), "%s.%s", prefix, of[i]);
-		figure_key(f, key);
-	}
+	for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+		figure_key(f, KEY("%s.%s", prefix, of[i]));
 	return figure_add(f, "accesses", MARK_CELLS, x, y, ticks, n);
 }
 
@@ -234,12 +231,9 @@ int chase_zoom_draw(const struct study *s, const struct series *series, const ch
 	struct zoom z = {0};
 	struct figure *f;
 
-	for (unsigned i = 0; i < 3; i++) {
-		char key[96];
-		snprintf(key, sizeof(key), "%s.%s", prefix, what[i]);
-		if (!study_number(s, key, &of[i]))
+	for (unsigned i = 0; i < 3; i++)
+		if (!study_number(s, KEY("%s.%s", prefix, what[i]), &of[i]))
 			return 0;
-	}
 	for (int wide = 1; wide >= 0 && !c.count; wide--) {
 		z = zoom_of(of[0], of[1], of[2], stride, wide);
 		curve_of(&c, series, &z);
@@ -249,11 +243,8 @@ int chase_zoom_draw(const struct study *s, const struct series *series, const ch
 	int rc = draw_curve(&c, name, title, out, &f);
 	if (!f)
 		return rc;
-	char key[96];
-	snprintf(key, sizeof(key), "%s.latency", prefix);
-	study_take_clock(s, f, key);
-	snprintf(key, sizeof(key), "%s.*", prefix);
-	figure_key(f, key);
+	study_take_clock(s, f, KEY("%s.latency", prefix));
+	figure_key(f, KEY("%s.*", prefix));
 	figure_note(f, true, of[0], "size");
 	return rc ? rc : draw_sets(s, series, &z, prefix, name, out);
 }
@@ -263,17 +254,15 @@ int chase_spread_draw(const struct study *s, const struct series *series, const 
 {
 	double size[CHASE_LEVELS], line = 0;
 	unsigned levels = 0;
-	char key[96], label[16];
+	char label[16];
 	struct curve c;
 	struct figure *f;
 
 	for (unsigned k = 0; k < CHASE_LEVELS; k++) {
 		double lines;
-		snprintf(key, sizeof(key), "%s.l%u.size", prefix, k + 1);
-		if (!study_number(s, key, &size[k]))
+		if (!study_number(s, KEY("%s.l%u.size", prefix, k + 1), &size[k]))
 			break;
-		snprintf(key, sizeof(key), "%s.l%u.line", prefix, k + 1);
-		if (!study_number(s, key, &lines))
+		if (!study_number(s, KEY("%s.l%u.line", prefix, k + 1), &lines))
 			break;
 		line = lines;
 		levels = k + 1;
@@ -285,12 +274,10 @@ int chase_spread_draw(const struct study *s, const struct series *series, const 
 	if (!c.count)
 		return 0;
 	int rc = draw_curve(&c, name, title, out, &f);
-	snprintf(key, sizeof(key), "%s.l1.latency", prefix);
 	if (f)
-		study_take_clock(s, f, key);
-	snprintf(key, sizeof(key), "%s.*", prefix);
+		study_take_clock(s, f, KEY("%s.l1.latency", prefix));
 	if (f)
-		figure_key(f, key);
+		figure_key(f, KEY("%s.*", prefix));
 	for (unsigned k = 0; f && k < levels; k++) {
 		snprintf(label, sizeof(label), "L%u", k + 1);
 		figure_note(f, true, size[k], label);

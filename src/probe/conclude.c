@@ -114,6 +114,21 @@ void study_measured_number(struct study *s, const char *key, double value, doubl
 	va_end(ap);
 }
 
+void study_measured_array(struct study *s, const char *key, const double *v, unsigned n, const char *scope,
+			  const char *method, const char *evidence, const char *fmt, ...)
+{
+	struct finding f = study_measured(key, 0, NAN, NAN, method);
+	va_list ap;
+
+	assert(n <= VALUE_ARRAY_MAX);
+	f.value.kind = VALUE_ARRAY;
+	f.value.array_count = n;
+	memcpy(f.value.array, v, n * sizeof(*v));
+	va_start(ap, fmt);
+	conclude_number(s, f, scope, evidence, fmt, ap);
+	va_end(ap);
+}
+
 void study_likely_number(struct study *s, const char *key, double value, double lo, double hi, const char *scope,
 			 const char *method, const char *evidence, const char *fmt, ...)
 {

@@ -24,10 +24,8 @@ struct finding *gates_find(struct finding_list *l, const char *key)
 
 static struct finding *of_level(struct finding_list *l, const char *path, const char *level, const char *what)
 {
-	char key[96];
 
-	snprintf(key, sizeof(key), "cache.%s.%s.%s", path, level, what);
-	return gates_find(l, key);
+	return gates_find(l, KEY("cache.%s.%s.%s", path, level, what));
 }
 
 bool gates_number(const struct finding *f, double *value)
@@ -73,11 +71,9 @@ void gates_fail(struct gates *g, struct finding *const *f, size_t n, const char 
 
 void gates_fail_of(struct gates *g, const char *stem, const char *const *what, size_t n, const char *why)
 {
-	char key[96];
 
 	for (size_t i = 0; i < n; i++) {
-		snprintf(key, sizeof(key), "%s%s", stem, what[i]);
-		struct finding *f = gates_find(g->list, key);
+		struct finding *f = gates_find(g->list, KEY("%s%s", stem, what[i]));
 		if (f && f->verdict <= VERDICT_ABSENT)
 			gates_fail(g, &f, 1, "%s", why);
 	}
@@ -125,13 +121,12 @@ static void path_shared(struct gates *g, const char *path, const char *whose)
 {
 	static const char *const what[] = {"size", "line", "sector", "ways", "sets"};
 	struct finding *with = of_level(g->list, path, "l1", "shared_with");
-	char key[96];
 
 	if (!with || with->verdict != VERDICT_MEASURED || with->value.kind != VALUE_TEXT)
 		return;
 	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
-		snprintf(key, sizeof(key), "cache.%.40s.%s", with->value.text, what[i]);
-		struct finding *own = of_level(g->list, path, "l1", what[i]), *other = gates_find(g->list, key);
+		struct finding *own = of_level(g->list, path, "l1", what[i]),
+			       *other = gates_find(g->list, KEY("cache.%.40s.%s", with->value.text, what[i]));
 		if (own && other &&
 		    (gates_at_least(own) > gates_at_most(other) || gates_at_least(other) > gates_at_most(own)))
 			gates_fail(g, (struct finding *[]){own, other, with}, 3,
@@ -211,10 +206,8 @@ static void fail_shape(struct gates *g, const char *path, const char *level)
 /* Each level is larger and slower than every one above it, and memory is slower than all. */
 static void path_order(struct gates *g, const char *path)
 {
-	char key[96];
 
-	snprintf(key, sizeof(key), "memory.%s.latency", path);
-	struct finding *memory = gates_find(g->list, key);
+	struct finding *memory = gates_find(g->list, KEY("memory.%s.latency", path));
 	for (size_t i = 0; i < LEVELS; i++) {
 		struct finding *size = of_level(g->list, path, levels[i], "size"),
 			       *latency = of_level(g->list, path, levels[i], "latency");
@@ -245,12 +238,10 @@ static void path_order(struct gates *g, const char *path)
 static void path_count(struct gates *g, const char *path)
 {
 	struct finding *seen[LEVELS + 1];
-	char key[96];
 	size_t n = 1;
 	double count;
 
-	snprintf(key, sizeof(key), "cache.%s.levels", path);
-	seen[0] = gates_find(g->list, key);
+	seen[0] = gates_find(g->list, KEY("cache.%s.levels", path));
 	if (!gates_number(seen[0], &count))
 		return;
 	for (size_t i = 0; i < LEVELS; i++) {

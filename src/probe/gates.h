@@ -2,6 +2,7 @@
 #ifndef FATHOM_GATES_H
 #define FATHOM_GATES_H
 #include "data/finding.h"
+#include "data/keys.h"
 
 struct gates {
 	struct finding_list *list;

@@ -32,9 +32,7 @@ static void recount(const struct gates *g, const struct teller *t, struct findin
 	const double most = g->before[by - g->list->items];
 	unsigned n = 0;
 	for (bool stands = true; stands && n < most; n += stands) {
-		char key[96];
-		snprintf(key, sizeof key, "%sl%u.%s", t->stem, n + 1, t->held);
-		const struct finding *f = gates_find(g->list, key);
+		const struct finding *f = gates_find(g->list, KEY("%sl%u.%s", t->stem, n + 1, t->held));
 		stands = f && (finding_estimated(f) || f->verdict == VERDICT_BOUND);
 	}
 	if (!n)
@@ -76,22 +74,19 @@ static unsigned with_numbers(const struct gates *g, const struct teller *t, unsi
 /* One cache of two paths is there if the other one tells it. */
 static bool told_by_other(const struct gates *g, const struct teller *t)
 {
-	char key[96];
-	snprintf(key, sizeof key, "%sl1.shared_with", t->stem);
-	const struct finding *with = gates_find(g->list, key);
+	const struct finding *with = gates_find(g->list, KEY("%sl1.shared_with", t->stem));
 	if (t->held || !with || with->verdict != VERDICT_MEASURED || with->value.kind != VALUE_TEXT)
 		return false;
-	snprintf(key, sizeof key, "cache.%.*s.levels", (int)strcspn(with->value.text, "."), with->value.text);
-	const struct finding *other = gates_find(g->list, key);
+	const struct finding *other =
+	    gates_find(g->list, KEY("cache.%.*s.levels", (int)strcspn(with->value.text, "."), with->value.text));
 	return other && gates_at_least(other) >= 1;
 }
 
 static void tell(struct gates *g, const struct teller *t)
 {
-	char key[96], because[320];
+	char because[320];
 	unsigned fallen[LEVEL_MOST + 1] = {0};
-	snprintf(key, sizeof key, "%s%s", t->stem, t->by);
-	struct finding *by = gates_find(g->list, key);
+	struct finding *by = gates_find(g->list, KEY("%s%s", t->stem, t->by));
 	/* A path that nobody asked has no levels that anything could contradict. */
 	if (!by || told_by_other(g, t))
 		return;
@@ -99,11 +94,10 @@ static void tell(struct gates *g, const struct teller *t)
 	for (unsigned k = 1; k <= LEVEL_MOST; k++)
 		fallen[k] = with_numbers(g, t, k) > least;
 	snprintf(because, sizeof because, "whether there is such a level was not told: %.240s", by->because);
-	snprintf(key, sizeof key, "%smiss_latency", t->stem);
 	for (size_t i = 0; i < g->list->count; i++) {
 		struct finding *f = &g->list->items[i];
 		/* A miss in every level needs all of them. */
-		const bool all = strcmp(f->key, key) == 0 && !finding_estimated(by);
+		const bool all = strcmp(f->key, KEY("%smiss_latency", t->stem)) == 0 && !finding_estimated(by);
 		if (is_number_of_level(f) && (fallen[level_of(t, f->key)] || all))
 			gates_fail(g, &f, 1, "%s", because);
 	}

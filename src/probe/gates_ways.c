@@ -49,16 +49,12 @@ static bool deny(const struct finding *a, const struct finding *b, double times,
 
 static struct finding *of_level(struct gates *g, const char *path, unsigned k, const char *what)
 {
-	char key[96];
-	snprintf(key, sizeof key, "cache.%s.l%u.%s", path, k, what);
-	return gates_find(g->list, key);
+	return gates_find(g->list, KEY("cache.%s.l%u.%s", path, k, what));
 }
 
 static struct finding *of_memory(struct gates *g, const char *path)
 {
-	char key[96];
-	snprintf(key, sizeof key, "memory.%s.latency", path);
-	return gates_find(g->list, key);
+	return gates_find(g->list, KEY("memory.%s.latency", path));
 }
 
 /* What a class of operations is measured by: one link is so many operations. */
@@ -75,11 +71,9 @@ static const struct class classes[] = {
 static struct finding *arith(struct gates *g, const struct class *c, const char *what)
 {
 	struct finding *f = NULL;
-	char key[96];
 	double v;
 	for (unsigned i = 0; i < 2 && c->op[i]; i++) {
-		snprintf(key, sizeof key, "arith.%s.%s", c->op[i], what);
-		f = gates_find(g->list, key);
+		f = gates_find(g->list, KEY("arith.%s.%s", c->op[i], what));
 		/* One that is there and not known is no reason to take another one, which may be slower. */
 		if (f && f->verdict != VERDICT_UNSUPPORTED)
 			return gates_number(f, &v) ? f : NULL;
@@ -89,9 +83,7 @@ static struct finding *arith(struct gates *g, const struct class *c, const char 
 
 static struct finding *pipeline(struct gates *g, const struct class *c, unsigned chains, const char *what)
 {
-	char key[96];
-	snprintf(key, sizeof key, "pipeline.%s.ilp%u.%s", c->name, 1u << chains, what);
-	return gates_find(g->list, key);
+	return gates_find(g->list, KEY("pipeline.%s.ilp%u.%s", c->name, 1u << chains, what));
 }
 
 /* One chain of one warp takes an operation's latency. */
@@ -203,10 +195,8 @@ static void shared_rate(struct gates *g)
 /* What a load costs beside the cache, its address arithmetic, from loads that the nearest cache answers. False where it is not known. */
 static bool beside_cache(struct gates *g, const char *path, double *cycles)
 {
-	char key[96];
 	double loop, one;
-	snprintf(key, sizeof key, "memory.%s.4.timed_hit", path);
-	if (!gates_number(gates_find(g->list, key), &loop))
+	if (!gates_number(gates_find(g->list, KEY("memory.%s.4.timed_hit", path)), &loop))
 		return false;
 	if (!gates_number(of_level(g, path, 1, "latency"), &one))
 		return false;
@@ -271,19 +261,16 @@ static void fail_level(struct gates *g, const char *path, unsigned k, const char
  * wrongly. If the walk has more levels before one than single accesses have, either of them may be wrong. */
 static void walked(struct gates *g, const char *path)
 {
-	char key[96], why[200];
+	char why[200];
 	double v;
 	bool apart = false, none = false; /* none: one of the walk's levels is not even as large as any */
-	snprintf(key, sizeof key, "cache.%s.levels", path);
-	struct finding *counted = gates_find(g->list, key);
+	struct finding *counted = gates_find(g->list, KEY("cache.%s.levels", path));
 	const bool all = gates_number(counted, &v);
 	const double least = gates_at_least(counted);
 	const unsigned levels = least > 0 && least < WALK_LEVELS ? (unsigned)least : 0;
 	for (unsigned n = 1; levels; n++) {
-		snprintf(key, sizeof key, "walk.%s.%u.capacity", path, n);
-		struct finding *capacity = gates_find(g->list, key);
-		snprintf(key, sizeof key, "walk.%s.%u.latency", path, n);
-		struct finding *latency = gates_find(g->list, key), *both[2];
+		struct finding *capacity = gates_find(g->list, KEY("walk.%s.%u.capacity", path, n));
+		struct finding *latency = gates_find(g->list, KEY("walk.%s.%u.latency", path, n)), *both[2];
 		size_t count = 0;
 		unsigned last = 0, large = 0; /* levels by single accesses that this one may be, and that is as large */
 		if (capacity)
@@ -326,12 +313,10 @@ static void walked(struct gates *g, const char *path)
 /* No loads bring more than the memory gives: what was taken for that may have been what the SMs take. */
 static void stream(struct gates *g, const char *bytes)
 {
-	char key[96];
 	double rate, hz, v;
-	snprintf(key, sizeof key, "memory.global.%s.bandwidth", bytes);
-	struct finding *drawn = gates_find(g->list, key), *most = gates_find(g->list, "memory.global.bandwidth");
-	snprintf(key, sizeof key, "memory.global.%s.issue", bytes);
-	struct finding *issue = gates_find(g->list, key);
+	struct finding *drawn = gates_find(g->list, KEY("memory.global.%s.bandwidth", bytes)),
+		       *most = gates_find(g->list, "memory.global.bandwidth");
+	struct finding *issue = gates_find(g->list, KEY("memory.global.%s.issue", bytes));
 	if (!gates_number(drawn, &rate) || !gates_number(most, &v) ||
 	    !gates_number(gates_find(g->list, "device.clock_hz"), &hz))
 		return;
@@ -348,11 +333,9 @@ static void wider(struct gates *g)
 {
 	static const unsigned widths[] = {16, 8, 4, 2, 1};
 	struct finding *issue[5], *rate;
-	char key[96];
 	double v, bytes = INFINITY;
 	for (unsigned i = 0; i < 5; i++) {
-		snprintf(key, sizeof key, "memory.global.%u.issue", widths[i]);
-		issue[i] = gates_find(g->list, key);
+		issue[i] = gates_find(g->list, KEY("memory.global.%u.issue", widths[i]));
 		if (gates_number(issue[i], &v) && isinf(bytes))
 			bytes = room_of(issue[i], 0, 0).hi / widths[i];
 	}
@@ -362,8 +345,7 @@ static void wider(struct gates *g)
 		const double most = fmax(room_of(issue[i + 1], 0, 0).hi, bytes * widths[i]);
 		if (room_of(issue[i], 0, 0).lo <= most)
 			continue;
-		snprintf(key, sizeof key, "memory.global.%u.bandwidth", widths[i]);
-		rate = gates_find(g->list, key);
+		rate = gates_find(g->list, KEY("memory.global.%u.bandwidth", widths[i]));
 		gates_fail(
 		    g, (struct finding *[]){issue[i], rate}, rate ? 2 : 1,
 		    "loads of %u bytes take %.4g cycles each, and by wider and by narrower ones it is %.4g at most",

@@ -22,9 +22,7 @@ enum {
 	STEP_MOST = 64 /* times longer than before */
 };
 
-#define GOOD	     0.01  /* half of a 95 % interval, of the value */
-#define QUIET	     0.005 /* the same of what is as good as exact */
-#define USABLE	     0.05
+#define QUIET	     0.005  /* the same of what is as good as exact */
 #define LOST	     0.003  /* of a launch: a difference that the timer may have hidden */
 #define ENDS	     0.01   /* of the value: what filling and draining the pipelines hides */
 #define NS_MOST	     400e3  /* of a launch that is made longer */
@@ -43,7 +41,6 @@ enum {
 #define MISFIT	     0.2 /* of what two launches are apart in that, their run times may be apart otherwise than others' are */
 #define SHARE_UNSURE 0.05
 #define ROUNDING     1.000001
-#define DIFFER	     0.015 /* of the value, by run times and by cycles: more is a clock that was not steady */
 
 void timed_job(struct job *j, double repeats)
 {
@@ -528,7 +525,7 @@ unsigned timed_longer(unsigned rounds, double times, double launch)
 /* Rounds with which the timer would do. */
 static unsigned longer(const struct difference *d, unsigned rounds, double timer)
 {
-	const double enough = GOOD / 2 * d->ns * d->links;
+	const double enough = LAUNCH_GOOD / 2 * d->ns * d->links;
 	return timed_longer(rounds, enough > 0 ? fmin(fmax(timer / enough, 2), STEP_MOST) : STEP_MOST, d->launch);
 }
 
@@ -545,12 +542,12 @@ struct timed timed_ask(struct study *s, const struct timed_pair *k, double timer
 		if (!d.there)
 			return out;
 		/* More repeats are of no use where the timer is what is too coarse, nor longer launches where it is not. */
-		const bool coarse = d.ns > 0 ? timer > GOOD / 2 * d.ns * d.links : timer > LOST * d.launch;
-		const double good = repeats >= most ? GOOD : k->quiet > 0 ? k->quiet : QUIET;
+		const bool coarse = d.ns > 0 ? timer > LAUNCH_GOOD / 2 * d.ns * d.links : timer > LOST * d.launch;
+		const double good = repeats >= most ? LAUNCH_GOOD : k->quiet > 0 ? k->quiet : QUIET;
 		unsigned next = coarse ? longer(&d, rounds, timer) : rounds;
 		if (k->stretch && next == rounds && repeats == most && d.half > good * d.ns && d.launch < NS_STRETCH)
 			next = STRETCH * rounds;
-		const bool apart = d.gap > DIFFER * d.ns;
+		const bool apart = d.gap > LAUNCH_DIFFER * d.ns;
 		if (apart && repeats == most)
 			most = 2 * most < REPEATS ? 2 * most : REPEATS;
 		if (next == rounds && (repeats == most || (d.ns > 0 && d.half <= good * d.ns && !apart)))
@@ -559,8 +556,8 @@ struct timed timed_ask(struct study *s, const struct timed_pair *k, double timer
 		rounds = next;
 	}
 	/* The mean is better known than one repeat is. */
-	out.unsteady = d.gap > DIFFER * d.ns;
-	out.ok = d.ns > 0 && !out.unsteady && d.half * 2 / sqrt(fmax(repeats, 4)) <= USABLE * d.ns;
+	out.unsteady = d.gap > LAUNCH_DIFFER * d.ns;
+	out.ok = d.ns > 0 && !out.unsteady && d.half * 2 / sqrt(fmax(repeats, 4)) <= LAUNCH_USABLE * d.ns;
 	out.ns = d.ns;
 	const double ends = (k->ends > 0 ? k->ends : ENDS) * d.ns;
 	out.lo = d.ns - hypot(d.half, ends) - d.gap;

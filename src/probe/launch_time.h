@@ -9,6 +9,10 @@
 #define FATHOM_LAUNCH_TIME_H
 #include "probe/probe.h"
 
+#define LAUNCH_GOOD   0.01  /* half of a 95 % interval, of the value, that will do */
+#define LAUNCH_USABLE 0.05  /* the same of one that says something */
+#define LAUNCH_DIFFER 0.015 /* of the value, by run times and by cycles: more is a clock that was not steady */
+
 /* Launches of one kernel in two lengths. p: the experiment's params; the places named are filled in here. */
 struct timed_pair {
 	unsigned experiment;

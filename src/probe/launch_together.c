@@ -15,9 +15,6 @@ enum {
 	CLOCK_WORDS = 2,
 	TIME_WORDS = 2 /* behind the output of each repeat */
 };
-#define GOOD	0.01 /* half of an interval, of the value, that will do */
-#define USABLE	0.05
-#define DIFFER	0.015 /* of the value, by run times and by cycles: more is a clock that was not steady */
 #define UNUSUAL 4     /* times as long as others a launch may be, if it says nothing else */
 #define BEGUN	0.035 /* part of the turns that count which may have been begun only, where more are of use */
 #define BENT                                                                                                           \
@@ -139,23 +136,24 @@ struct timed timed_together(struct study *s, const struct timed_pair *k, double 
 		out.ns = (t[1].ns - t[0].ns) * of;
 		const double part = fmax(t[0].begun, t[1].begun), begun = out.ns * part,
 			     gap = (t[0].gap + t[1].gap) * of;
-		out.unsteady = gap > DIFFER * out.ns;
+		out.unsteady = gap > LAUNCH_DIFFER * out.ns;
 		out.lo = out.ns - hypot(half, begun) - gap;
 		out.hi = out.ns + hypot(half, begun) + gap;
 		out.coarse = timed_mean(NULL, out.point) / turns(NULL, out.point) * warps / (k->many * each);
 		out.alone = t[0].ns * warps / (k->few * each);
 		out.repeats = repeats;
-		out.ok = out.ns > 0 && !out.unsteady && half <= USABLE * out.ns && part <= USABLE && !bent;
-		const bool known = out.ns > 0 && half <= GOOD * out.ns && part <= BEGUN && !bent;
+		out.ok =
+		    out.ns > 0 && !out.unsteady && half <= LAUNCH_USABLE * out.ns && part <= LAUNCH_USABLE && !bent;
+		const bool known = out.ns > 0 && half <= LAUNCH_GOOD * out.ns && part <= BEGUN && !bent;
 		if (known && !out.unsteady)
 			return out;
-		const double times = out.ns > 0 ? fmax(fmax(half / (GOOD * out.ns), 2 * part / BEGUN), 2) : 2;
+		const double times = out.ns > 0 ? fmax(fmax(half / (LAUNCH_GOOD * out.ns), 2 * part / BEGUN), 2) : 2;
 		/* Few warps at work make few turns of long launches, whatever their repeats say. A clock that is not steady is told by
 		 * repeats. */
 		const bool stretch = (repeats == FIRST_REPEATS && !known) || part > BEGUN || bent;
 		unsigned longer = stretch ? timed_longer(scale, times, t[1].launch) : scale;
 		/* Where nothing could be said else, launches may be longer than is usual; more repeats would begin as many turns. */
-		if (longer == scale && (part > USABLE || bent))
+		if (longer == scale && (part > LAUNCH_USABLE || bent))
 			longer = timed_longer(scale, times, t[1].launch / UNUSUAL);
 		if (longer == scale && repeats == REPEATS)
 			return out;

@@ -9,6 +9,7 @@
 #define FATHOM_PROBE_H
 #include "data/figure.h"
 #include "data/finding.h"
+#include "data/keys.h"
 #include "data/series.h"
 #include "kernel/kernel.h"
 
@@ -128,6 +129,10 @@ struct finding study_measured(const char *key, double value, double lo, double h
 void study_measured_number(struct study *s, const char *key, double value, double lo, double hi, const char *scope,
 			   const char *method, const char *evidence, const char *fmt, ...)
     __attribute__((format(printf, 9, 10)));
+/* The same of n values. */
+void study_measured_array(struct study *s, const char *key, const double *v, unsigned n, const char *scope,
+			  const char *method, const char *evidence, const char *fmt, ...)
+    __attribute__((format(printf, 8, 9)));
 /* A best estimate: value and interval as of a measured number, and a reason that says what is not proven. */
 void study_likely_number(struct study *s, const char *key, double value, double lo, double hi, const char *scope,
 			 const char *method, const char *evidence, const char *fmt, ...)

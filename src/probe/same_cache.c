@@ -8,10 +8,7 @@
 
 static struct finding *find(struct finding_list *l, const char *cache, const char *what)
 {
-	char key[96];
-
-	snprintf(key, sizeof(key), "cache.%.60s.%s", cache, what);
-	return gates_find(l, key);
+	return gates_find(l, KEY("cache.%.60s.%s", cache, what));
 }
 
 /* A bound leaves open what it does not exclude. */
@@ -83,16 +80,14 @@ static bool is_last(struct finding_list *l, const char *path, unsigned level)
 /* The memory behind a cache answers whichever path misses it: as much later than a hit. */
 static void take_memory(struct finding_list *l, const char *cache, const char *whose)
 {
-	char path[48], other[48], key[96];
+	char path[48], other[48];
 	unsigned level, there;
 
 	if (!split(cache, path, sizeof(path), &level) || !split(whose, other, sizeof(other), &there) ||
 	    !is_last(l, path, level) || !is_last(l, other, there))
 		return;
-	snprintf(key, sizeof(key), "memory.%s.latency", path);
-	struct finding *own = gates_find(l, key);
-	snprintf(key, sizeof(key), "memory.%s.latency", other);
-	const struct finding *told = gates_find(l, key), *hit = find(l, cache, "latency"),
+	struct finding *own = gates_find(l, KEY("memory.%s.latency", path));
+	const struct finding *told = gates_find(l, KEY("memory.%s.latency", other)), *hit = find(l, cache, "latency"),
 			     *its = find(l, whose, "latency");
 	if (!own || own->verdict != VERDICT_BOUND || !told || !hit || !its || !finding_estimated(told) ||
 	    !finding_estimated(hit) || !finding_estimated(its))

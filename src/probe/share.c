@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define WORDS 8
-#define TEXEL 4
 #define SPIN  (1 << 16) /* looks at a flag: some ten million cycles */
 
 /* The first accesses after a wait bring code back and are not counted. */
@@ -37,9 +36,9 @@ static uint32_t repeats_of(uint32_t elements)
 int share_setup(const struct study *s, double x, const double *p, struct job *j, const struct chase_kernel *k)
 {
 	const struct device_info *d = study_device(s);
-	bool constant = k->space == BUFFER_CONSTANT, wide = !constant && !k->texture, calm = p[SHARE_OTHER] < 0;
+	bool constant = k->load.symbol != NULL, wide = !constant && !k->load.texture, calm = p[SHARE_OTHER] < 0;
 	const char *form =
-	    k->texture ? "%s {%%%s, %%other0, %%other1, %%other2}, [%%image, {%%%s}]" : "%s %%%s, [%%%s]";
+	    k->load.texture ? "%s {%%%s, %%other0, %%other1, %%other2}, [%%image, {%%%s}]" : "%s %%%s, [%%%s]";
 	char load[96], load_other[96];
 	uint32_t n = elements_of(x, p), sm = (uint32_t)p[SHARE_PLACE] / 8, first = (uint32_t)p[SHARE_FIRST],
 		 count = (uint32_t)p[SHARE_COUNT], stride = (uint32_t)p[SHARE_STRIDE];
@@ -50,20 +49,20 @@ int share_setup(const struct study *s, double x, const double *p, struct job *j,
 
 	if (!order)
 		return -ENOMEM;
-	if (constant && top > k->space_bytes)
+	if (constant && top > k->load.space_bytes)
 		return -ENOTSUP;
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = (uint64_t)i * stride;
 	j->template_path = k->template_path;
-	snprintf(load, sizeof(load), form, k->load, "p", "p");
-	snprintf(load_other, sizeof(load_other), form, k->load, wide ? "q" : "a", "o");
+	snprintf(load, sizeof(load), form, k->load.name, "p", "p");
+	snprintf(load_other, sizeof(load_other), form, k->load.name, wide ? "q" : "a", "o");
 	job_param_text(j, "LOAD", load);
 	job_param_text(j, "OTHER", load_other);
 	job_param(j, "WIDE", wide);
-	job_param(j, "TEXTURE", k->texture);
+	job_param(j, "TEXTURE", k->load.texture);
 	job_param(j, "SPIN", SPIN);
 	if (constant)
-		job_param(j, "SIZE", (long long)k->space_bytes);
+		job_param(j, "SIZE", (long long)k->load.space_bytes);
 	snprintf(j->launch.entry, sizeof(j->launch.entry), "share");
 	j->launch.block[0] = j->launch.block[1] = j->launch.block[2] = 1;
 	j->launch.carveout = CARVEOUT_MAX_L1;
@@ -74,13 +73,13 @@ int share_setup(const struct study *s, double x, const double *p, struct job *j,
 	/* Behind the words that come back, one for each SM: who came first. Only the output is zero again for every repeat. */
 	j->launch.buffers[0].bytes += (uint64_t)d->sm_count * 4;
 	job_arg_buffer(j, 0, WORDS * 4);
-	uint32_t b = job_ring(j, k->space, k->symbol, constant ? k->space_bytes : (top + 255) / 256 * 256, order, n,
-			      wide ? 8 : 4);
+	uint32_t b = job_ring(j, constant ? BUFFER_CONSTANT : BUFFER_GLOBAL, k->load.symbol,
+			      constant ? k->load.space_bytes : (top + 255) / 256 * 256, order, n, wide ? 8 : 4);
 	uint64_t from = calm ? 0 : ring_bytes;
-	const uint32_t unit = k->texture ? TEXEL : 1;
-	if (k->texture) {
-		j->launch.buffers[b].ring_unit = TEXEL;
-		job_texture(j, b, j->launch.buffers[b].bytes / TEXEL);
+	const uint32_t unit = k->load.texture ? CHASE_TEXEL : 1;
+	if (k->load.texture) {
+		j->launch.buffers[b].ring_unit = CHASE_TEXEL;
+		job_texture(j, b, j->launch.buffers[b].bytes / CHASE_TEXEL);
 	}
 	if (!wide) {
 		job_arg_u32(j, 0);
@@ -101,10 +100,10 @@ int share_setup(const struct study *s, double x, const double *p, struct job *j,
 	job_arg_u32(j, (uint32_t)(other / stride));
 	job_arg_u32(j, (uint32_t)p[SHARE_LOW]);
 	job_arg_u32(j, (uint32_t)p[SHARE_HIGH]);
-	if (k->texture)
+	if (k->load.texture)
 		job_arg_texture(j, 0);
 	/* Between the two clock reads: the load, a comparison and a branch. */
-	j->check.cls = k->load_class;
+	j->check.cls = k->load.class;
 	j->check.region = 0;
 	j->check.min = j->check.max = 1;
 	j->check.others = 12;

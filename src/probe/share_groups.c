@@ -504,10 +504,8 @@ enum chase_state share_find(struct share_path *c)
 	unsigned sms = study_device(c->study)->sm_count;
 	bool pending = false;
 
-	if (sms < 2 || !c->levels) {
-		snprintf(c->why, sizeof(c->why), c->levels ? "there is one SM" : "there is no level");
-		return CHASE_UNDECIDED;
-	}
+	if (sms < 2 || !c->levels)
+		return CHASE_WHY(c->why, c->levels ? "there is one SM" : "there is no level");
 	enum chase_state s = calibrate(c);
 	if (s != CHASE_DONE)
 		return s;

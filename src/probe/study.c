@@ -427,11 +427,8 @@ void study_take_clock(const struct study *s, struct figure *f, const char *key)
 
 bool study_level_held(const struct study *s, const char *level, double *bytes)
 {
-	char key[96];
 
-	snprintf(key, sizeof(key), "%s.near_size", level);
-	if (study_number(s, key, bytes))
+	if (study_number(s, KEY("%s.near_size", level), bytes))
 		return true;
-	snprintf(key, sizeof(key), "%s.size", level);
-	return study_number(s, key, bytes);
+	return study_number(s, KEY("%s.size", level), bytes);
 }

@@ -7,29 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARED_SPARE 1024u
-#define SHARED_MOST  40960u
-#define LOADED	     0xfffffu /* bits of what was loaded that a record keeps */
-#define TEXEL	     4
-#define PEAK_SHARE   0.01
-#define FITS_SHARE   0.1
-#define MORE_SHARE   0.05
-#define PART_SHARE   0.02 /* of the accesses that one part of what lies behind a level answers */
-#define NEAR_SHARE   0.3
-#define HIT_NEAR     0.35 /* of a level's distance to its neighbours: how far a hit may be from where it should be */
-#define FAR_STEP     120
-#define LATE_NEAR    0.6 /* of the way from a hit to a miss */
-#define LATE_FEW     1
-#define LATE_SHARE   0.03
-#define APART_SHARE  0.04 /* of what fits that one kind of line has */
-#define TOLD	     0.7  /* of what is seen often has to be a hit or a miss */
-#define COST_NEAR    0.2  /* of a miss's cost: how far what is seen may be from what is known */
+#define SHARED_MOST 40960u
+#define LOADED	    0xfffffu /* bits of what was loaded that a record keeps */
+#define PEAK_SHARE  0.01
+#define FITS_SHARE  0.1
+#define MORE_SHARE  0.05
+#define PART_SHARE  0.02 /* of the accesses that one part of what lies behind a level answers */
+#define NEAR_SHARE  0.3
+#define HIT_NEAR    0.35 /* of a level's distance to its neighbours: how far a hit may be from where it should be */
+#define FAR_STEP    120
+#define LATE_NEAR   0.6 /* of the way from a hit to a miss */
+#define LATE_FEW    1
+#define LATE_SHARE  0.03
+#define APART_SHARE 0.04 /* of what fits that one kind of line has */
+#define TOLD	    0.7	 /* of what is seen often has to be a hit or a miss */
+#define COST_NEAR   0.2	 /* of a miss's cost: how far what is seen may be from what is known */
 
 /* Accesses of one chunk. */
 static uint32_t chunk_of(const struct device_info *d, const struct trace_kernel *k)
 {
 	uint32_t room = chase_room(d, true);
-	uint64_t all = d->shared_per_block > SHARED_SPARE ? d->shared_per_block - SHARED_SPARE : 0;
+	uint64_t all = d->shared_per_block > CHASE_SHARED_SPARE ? d->shared_per_block - CHASE_SHARED_SPARE : 0;
 
 	all = all < SHARED_MOST ? all : SHARED_MOST;
 	return k->roomy && all / 4 > room ? (uint32_t)(all / 4) : room;
@@ -38,7 +36,7 @@ static uint32_t chunk_of(const struct device_info *d, const struct trace_kernel 
 int trace_setup(const struct study *s, struct job *j, const struct trace_kernel *k, const struct trace_spec *t)
 {
 	const struct device_info *d = study_device(s);
-	bool constant = k->symbol != NULL, wide = !constant && !k->texture;
+	bool constant = k->load.symbol != NULL, wide = !constant && !k->load.texture;
 	uint32_t *words = ARENA_ARRAY(j->arena, (size_t)t->places + t->count, uint32_t), chunk = chunk_of(d, k);
 	struct launch *l = &j->launch;
 	char load[96];
@@ -58,9 +56,10 @@ int trace_setup(const struct study *s, struct job *j, const struct trace_kernel 
 	j->template_path = k->template_path;
 	snprintf(l->entry, sizeof(l->entry), "trace");
 	snprintf(load, sizeof(load),
-		 k->texture ? "%s {%%p, %%other0, %%other1, %%other2}, [%%image, {%%p}]" : "%s %%p, [%%p]", k->load);
+		 k->load.texture ? "%s {%%p, %%other0, %%other1, %%other2}, [%%image, {%%p}]" : "%s %%p, [%%p]",
+		 k->load.name);
 	job_param_text(j, "LOAD", load);
-	job_param(j, "TEXTURE", k->texture);
+	job_param(j, "TEXTURE", k->load.texture);
 	job_param(j, "WIDE", wide);
 	job_param(j, "NEVER", -1);
 	job_param(j, "SHIFT", t->shift);
@@ -70,7 +69,7 @@ int trace_setup(const struct study *s, struct job *j, const struct trace_kernel 
 	job_param_text(j, "STORE", d->cc >= 20 ? "st.global.cg.u32" : "st.global.u32");
 	job_param_text(j, "FETCH", d->cc >= 20 ? "ld.global.cg.u32" : "ld.volatile.global.u32");
 	if (constant)
-		job_param(j, "SIZE", (long long)k->space_bytes);
+		job_param(j, "SIZE", (long long)k->load.space_bytes);
 	l->block[0] = l->block[1] = l->block[2] = 1;
 	l->carveout = CARVEOUT_MAX_L1;
 	l->flush = true;
@@ -89,19 +88,19 @@ int trace_setup(const struct study *s, struct job *j, const struct trace_kernel 
 			return -ENOMEM;
 		for (uint32_t i = 0; i < t->places; i++) {
 			ring[i] = (uint64_t)t->place[i] << t->shift;
-			if (ring[i] + 4 > k->space_bytes || (i && t->place[i] <= t->place[i - 1]))
+			if (ring[i] + 4 > k->load.space_bytes || (i && t->place[i] <= t->place[i - 1]))
 				return -ENOTSUP;
 		}
-		job_ring(j, BUFFER_CONSTANT, k->symbol, k->space_bytes, ring, t->places, 4);
+		job_ring(j, BUFFER_CONSTANT, k->load.symbol, k->load.space_bytes, ring, t->places, 4);
 	} else {
 		uint32_t data = l->buffer_count++;
 		l->buffers[data] = (struct launch_buffer){
 		    .space = BUFFER_GLOBAL, .bytes = bytes + (t->far ? 256 : 0), .align = t->align, .as_is = true};
 		job_arg_buffer(j, data, 0);
-		if (k->texture) {
-			if (t->bytes / TEXEL > 1u << 27)
+		if (k->load.texture) {
+			if (t->bytes / CHASE_TEXEL > 1u << 27)
 				return -ENOTSUP;
-			job_texture(j, data, l->buffers[data].bytes / TEXEL);
+			job_texture(j, data, l->buffers[data].bytes / CHASE_TEXEL);
 			job_arg_texture(j, 0);
 		}
 	}
@@ -109,7 +108,7 @@ int trace_setup(const struct study *s, struct job *j, const struct trace_kernel 
 	job_arg_u32(j, t->count);
 	job_arg_u32(j, chunk);
 	/* Region 0 is one timed access: the load, a comparison and a branch. */
-	j->check.cls = k->load_class;
+	j->check.cls = k->load.class;
 	j->check.region = 0;
 	j->check.min = j->check.max = 1;
 	j->check.others = 12;
@@ -121,7 +120,7 @@ static uint32_t content(const struct trace_kernel *k, const struct trace_spec *t
 {
 	uint32_t lo = 0, hi = t->places;
 
-	if (!k->symbol)
+	if (!k->load.symbol)
 		return place & LOADED;
 	while (hi - lo > 1) {
 		uint32_t mid = lo + (hi - lo) / 2;

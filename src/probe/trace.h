@@ -8,12 +8,9 @@
 #define TRACE_LEAD 16 /* accesses at the start that bring the code in: sequences begin with so many that do not count */
 
 struct trace_kernel {
-	const char *template_path, *load; /* the load's name, without operands */
-	bool texture;			  /* places are texels of a texture on the buffer */
-	const char *symbol;		  /* constant space: its array; NULL: global memory */
-	uint64_t space_bytes;		  /* constant space: its size */
-	bool roomy;	/* records may take all of a block's shared memory; else no more than a chase takes */
-	int load_class; /* enum native_class */
+	const char *template_path;
+	struct chase_load load;
+	bool roomy; /* records may take all of a block's shared memory; else no more than a chase takes */
 };
 /* What one launch accesses. Places are counted in units of 1 << shift bytes from the start of the buffer. */
 struct trace_spec {

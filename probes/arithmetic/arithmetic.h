@@ -64,9 +64,6 @@ struct rates {
  * apart use as little of the unit as their latency promises; where they only might, chains that end while all warps run have to agree. */
 bool arithmetic_blocks_tell(const struct rates *x, unsigned best, const struct slope *single, bool surely,
 			    const struct device_info *d);
-/* Whether the steady rate is known well enough, and is no less than what blocks reach. */
-bool arithmetic_steady_is_told(const struct arithmetic_steady *t, const struct slope *blocks, const struct load *load,
-			       const struct device_info *d);
 /* Whether the steady rate is too uncertain to be told, and not because blocks reach as much: more rounds may tell. */
 bool arithmetic_steady_is_wide(const struct arithmetic_steady *t, const struct slope *blocks, const struct load *load,
 			       const struct device_info *d);

@@ -80,16 +80,11 @@ static struct arithmetic_steady with_blocks(const struct arithmetic_steady *t, d
 	return (struct arithmetic_steady){fmax(t->lo, BLOCKS_LEAST * blocks), fmax(t->hi, blocks / BLOCKS_LEAST)};
 }
 
+/* Whether the steady rate is known well enough, and is no less than what blocks reach. */
 static bool is_told(const struct arithmetic_steady *t, double blocks)
 {
 	const struct arithmetic_steady x = with_blocks(t, blocks);
 	return t->lo > 0 && isfinite(t->hi) && t->hi >= blocks / BLOCKS_MISS && x.hi - x.lo <= AGREE * x.hi;
-}
-
-bool arithmetic_steady_is_told(const struct arithmetic_steady *t, const struct slope *blocks, const struct load *load,
-			       const struct device_info *d)
-{
-	return is_told(t, rate_of(blocks, load, d));
 }
 
 bool arithmetic_steady_is_wide(const struct arithmetic_steady *t, const struct slope *blocks, const struct load *load,

@@ -371,9 +371,7 @@ static enum chase_state measure_caches(struct global *g)
 		near->beyond_sm = true;
 	if (g->l2 == L2_THERE)
 		chase_geometry(far, 0);
-	if (study_pending(s))
-		return CHASE_PENDING;
-	if (g->l1 == L1_THERE)
+	if (g->l1 == L1_THERE && !study_pending(s))
 		chase_lent(near, NEAR_BARE, chase_room(study_device(s), records_in_shared(NEAR_BARE)));
 	if (study_pending(s))
 		return CHASE_PENDING;

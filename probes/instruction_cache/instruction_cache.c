@@ -387,14 +387,10 @@ static void study_instruction(struct study *s)
 {
 	struct found *f = ARENA_NEW(study_arena(s), struct found);
 	bool pending = false;
-	if (!f) {
-		all_inconclusive(s, VERDICT_FAILED, "out of memory");
-		return;
-	}
-	if (study_device(s)->constant_bytes < 1024) {
-		all_inconclusive(s, VERDICT_UNSUPPORTED, "this device has no constant space to speak of");
-		return;
-	}
+	if (!f)
+		return all_inconclusive(s, VERDICT_FAILED, "out of memory");
+	if (study_device(s)->constant_bytes < 1024)
+		return all_inconclusive(s, VERDICT_UNSUPPORTED, "this device has no constant space to speak of");
 	if (find_levels(s, f) != CODE_HERE)
 		return;
 	find_doubtful(f);

@@ -404,12 +404,10 @@ static bool study_space(struct study *s, unsigned space, unsigned times, double 
 		return false;
 	/* Lines that come in pieces, halves of a cache that are not alike and translations make such a curve, too: of global memory only what the first
 	 * level takes is asked. */
-	if (space == SPACE_GLOBAL) {
-		conclude_latency(s, space, times, 0, level, hz);
-		return false;
-	}
 	for (size_t k = 0; k < levels; k++) {
 		conclude_latency(s, space, times, k, level, hz);
+		if (space == SPACE_GLOBAL)
+			break;
 		/* Nor is a capacity known then that was fitted with one more level than there may be. */
 		if (k + 1 < levels && within_last(level, k + 1, times)) {
 			conclude_doubt(

@@ -119,8 +119,6 @@ static void study_local_cache(struct study *s)
 	struct chase_path c = {.study = s,
 			       .chase = LOCAL_CHASE,
 			       .lap = LOCAL_CHASE,
-			       .kind = OWN,
-			       .lap_kind = OWN,
 			       .limit = thread_bytes(s, OWN) * d->warp_size,
 			       .reach = reach == UINT64_MAX ? 0 : reach,
 			       .word = 4,
@@ -178,9 +176,7 @@ static void study_local_cache(struct study *s)
 		    s, VERDICT_INCONCLUSIVE,
 		    "in the order of local addresses and, at one of them, of lanes, words do not lie side by side");
 	chase_geometry(&c, 0);
-	if (study_pending(s))
-		return;
-	if (!common)
+	if (!common && !study_pending(s))
 		chase_lent(&c, BARE, chase_room(d, false));
 	if (study_pending(s))
 		return;

@@ -21,7 +21,6 @@
 #define SOME	     4	  /* threads by which the first slope is seen */
 #define LEAST	     0.25 /* cycles between two requests, at least */
 #define LIKE_MEMORY  0.8  /* of what memory would take */
-#define UNDER_WAY    0.8  /* of the latency: what left by then was under way together */
 
 static double time_of(struct study *s, const struct way *w, const struct pattern *m)
 {

@@ -68,8 +68,6 @@ static void study_readonly_cache(struct study *s)
 	struct chase_path c = {.study = s,
 			       .chase = READONLY_CHASE,
 			       .lap = READONLY_LAP,
-			       .kind = MARKED,
-			       .lap_kind = MARKED,
 			       .limit = most && most < CHASE_NEAR_LIMIT ? most : CHASE_NEAR_LIMIT,
 			       .reach = reach == UINT64_MAX ? 0 : reach,
 			       .word = 8,
@@ -116,9 +114,7 @@ static void study_readonly_cache(struct study *s)
 	if (surveyed == CHASE_UNDECIDED || c.level_count < 2)
 		return say(s, VERDICT_INCONCLUSIVE, surveyed == CHASE_UNDECIDED ? c.why : "no footprint makes it miss");
 	chase_geometry(&c, 0);
-	if (study_pending(s))
-		return;
-	if (!common)
+	if (!common && !study_pending(s))
 		chase_lent(&c, BARE, chase_room(d, false));
 	if (study_pending(s))
 		return;

@@ -205,106 +205,107 @@ static void conclude_mapping(const struct level *l, const struct set_lines *set,
 	}
 }
 
+/* Whether a rule of replacement is to be looked for; else what there is to say has been said. */
+static bool has_rule(struct level *l)
+{
+	const bool pages = set_pages(l->path);
+	const struct finding *f = finding_of(l, pages ? "reach" : "size");
+	char why[240];
+
+	/* What does not show by addresses is not asked. */
+	if (!f || (f->verdict != VERDICT_ABSENT && !pages && !l->unequal && !finding_of(l, "sets") &&
+		   !finding_of(l, "set_sizes")))
+		return false;
+	if (f->verdict == VERDICT_ABSENT)
+		level_verdict(l, "policy", VERDICT_ABSENT, "there is no such level");
+	else if (!shape(l, why, sizeof(why)))
+		undecided(l, why);
+	else if (l->lent && l->ways == 1)
+		undecided(l, "a set has one line besides what the trace takes, so that nothing is chosen");
+	else if (!l->unequal && l->ways == 1)
+		level_verdict(l, "policy", VERDICT_ABSENT, "a set has one line, so that nothing is chosen");
+	else if (l->ways > RULE_WAYS)
+		undecided(l, "a set has more lines than rules are simulated for");
+	else
+		return true;
+	return false;
+}
+
+/* What is known of latencies beside those that a trace shows. */
+static void know_latencies(const struct level *l, struct set_lines *set)
+{
+	const bool pages = set_pages(l->path);
+	const double here = latency(l, KEY("%s.latency", l->prefix)), next = latency(l, l->next);
+
+	set->known.grain = latency(l, "clock.granularity");
+	*(pages ? &set->parts : &set->known.spread) = level_spread(l);
+	set->known.swing = study_swing(l->study);
+	set->known.first = !pages && !l->up;
+	set->known.above = l->up && !pages ? here - latency(l, KEY("%s.latency", l->up)) : l->up ? here : NAN;
+	set->known.below = pages ? next : next - here;
+	set->known.deep = pages ? l->deep : here - latency(l, l->nearest);
+}
+
+/* Lines of one set, at even distances or as they are listed. folded: those that a hash makes of even ones. UNDECIDED: why says why. */
+static enum chase_state lines_of_set(struct level *l, struct set_lines *set, struct spacing *spacing, bool *folded,
+				     char *why, size_t n)
+{
+	enum chase_state state = !l->unequal && l->sets > 1 ? level_spacing(l, set, spacing, why, n) : CHASE_DONE;
+	const struct set_lines plain = *set;
+
+	*folded = false;
+	if (state == CHASE_DONE && (l->unequal || !spacing->even))
+		state = level_list(l, set, why, n);
+	/* Others empty the level while all its lines are looked at: a few of them tell, if they are known. */
+	if (state == CHASE_UNDECIDED && !spacing->even) {
+		state = level_folded(l, &plain, folded);
+		if (*folded)
+			*set = plain;
+		else if (state == CHASE_DONE)
+			state = CHASE_UNDECIDED;
+	}
+	if (state != CHASE_DONE)
+		return state;
+	if (l->lists && set->mode == SET_HASHED && level_tile(l, set) < 0)
+		l->lists[l->depth] = *set;
+	if (l->unequal || (!spacing->even && !*folded))
+		return state;
+	set->mode = SET_STRIDED;
+	set->tile = spacing->tile;
+	set->stride = *folded ? set_folded(l) : l->line * l->sets << spacing->tile;
+	set->lines = 2 * set->ways;
+	while (set->lines > set->ways + 1 && !level_reads(l, set->lines, span_of(l, set, spacing->tile)))
+		set->lines--;
+	if (level_reads(l, set->lines, span_of(l, set, spacing->tile)))
+		return state;
+	return chase_why(why, n, "%u lines of one set are more than can be read", set->ways + 1);
+}
+
 static void study_level(struct level *l)
 {
-	const struct finding *f = finding_of(l, set_pages(l->path) ? "reach" : "size");
-	bool pages = set_pages(l->path);
-	struct set_lines set = {.path = l->path};
+	const bool pages = set_pages(l->path);
 	struct policy_result r = {.state = CHASE_UNDECIDED};
-	char why[240], text[64];
 	struct spacing spacing = {.even = true, .seen = true};
+	bool folded, alone = true;
+	char why[240];
 
-	if (!f)
+	if (!has_rule(l))
 		return;
-	if (f->verdict == VERDICT_ABSENT) {
-		level_verdict(l, "policy", VERDICT_ABSENT, "there is no such level");
-		return;
-	}
-	/* What does not show by addresses is not asked. */
-	if (!pages && !l->unequal && !finding_of(l, "sets") && !finding_of(l, "set_sizes"))
-		return;
-	if (!shape(l, why, sizeof(why))) {
-		undecided(l, why);
-		return;
-	}
-	if (l->lent && l->ways == 1) {
-		undecided(l, "a set has one line besides what the trace takes, so that nothing is chosen");
-		return;
-	}
-	if (!l->unequal && l->ways == 1) {
-		level_verdict(l, "policy", VERDICT_ABSENT, "a set has one line, so that nothing is chosen");
-		return;
-	}
-	set.line = l->line;
-	set.ways = (unsigned)l->ways;
-	set.known.grain = latency(l, "clock.granularity");
-	*(pages ? &set.parts : &set.known.spread) = level_spread(l);
-	set.known.swing = study_swing(l->study);
-	set.known.first = !pages && !l->up;
-	double here = 0, up = 0, next = latency(l, l->next);
-	if (pages) {
-		snprintf(text, sizeof(text), "%s.latency", l->prefix);
-		set.known.above = l->up ? latency(l, text) : NAN;
-		set.known.below = next;
-		set.known.deep = l->deep;
-	} else {
-		snprintf(text, sizeof(text), "%s.latency", l->prefix);
-		here = latency(l, text);
-		snprintf(text, sizeof(text), "%s.latency", l->up ? l->up : "");
-		up = latency(l, text);
-		set.known.above = l->up ? here - up : NAN;
-		set.known.below = next - here;
-		set.known.deep = here - latency(l, l->nearest);
-	}
-	if (l->ways > RULE_WAYS) {
-		undecided(l, "a set has more lines than rules are simulated for");
-		return;
-	}
+	struct set_lines set = {.path = l->path, .line = l->line, .ways = (unsigned)l->ways};
+	know_latencies(l, &set);
 	make_room(l);
-	enum chase_state state = CHASE_DONE;
 	/* What pages cost above it is driven out, or told by what fits. */
 	if (l->up && !isfinite(set.known.deep) && !pages) {
 		undecided(l, "its latency has to be known, so that hits are not taken for those above it");
 		return;
 	}
-	if (state == CHASE_DONE && !isfinite(set.known.below) && !pages &&
-	    level_gap_behind(l, &set, &set.known.below) == CHASE_PENDING)
+	if (!isfinite(set.known.below) && !pages && level_gap_behind(l, &set, &set.known.below) == CHASE_PENDING)
 		return;
-	if (state == CHASE_DONE && !l->unequal && l->sets > 1)
-		state = level_spacing(l, &set, &spacing, why, sizeof(why));
-	const struct set_lines plain = set;
-	bool folded = false;
-	if (state == CHASE_DONE && (l->unequal || !spacing.even))
-		state = level_list(l, &set, why, sizeof(why));
-	/* Others empty the level while all its lines are looked at: a few of them tell, if they are known. */
-	if (state == CHASE_UNDECIDED && !spacing.even) {
-		state = level_folded(l, &plain, &folded);
-		if (folded)
-			set = plain;
-		else if (state == CHASE_DONE)
-			state = CHASE_UNDECIDED;
-	}
-	if (state == CHASE_PENDING)
-		return;
-	if (state == CHASE_DONE && l->lists && set.mode == SET_HASHED && level_tile(l, &set) < 0)
-		l->lists[l->depth] = set;
-	if (state == CHASE_UNDECIDED) {
+	enum chase_state state = lines_of_set(l, &set, &spacing, &folded, why, sizeof(why));
+	if (state == CHASE_UNDECIDED)
 		undecided(l, why);
+	if (state != CHASE_DONE)
 		return;
-	}
-	if (!l->unequal && (spacing.even || folded)) {
-		set.mode = SET_STRIDED;
-		set.tile = spacing.tile;
-		set.stride = folded ? set_folded(l) : l->line * l->sets << spacing.tile;
-		set.lines = 2 * set.ways;
-		while (set.lines > set.ways + 1 && !level_reads(l, set.lines, span_of(l, &set, spacing.tile)))
-			set.lines--;
-		if (!level_reads(l, set.lines, span_of(l, &set, spacing.tile))) {
-			snprintf(why, sizeof(why), "%u lines of one set are more than can be read", set.ways + 1);
-			level_verdict(l, "policy", VERDICT_INCONCLUSIVE, why);
-			return;
-		}
-	}
 	if (l->lists && set.mode == SET_STRIDED && !folded)
 		l->lists[l->depth] = set;
 	for (unsigned effort = spacing.effort; effort < (l->up ? EFFORTS : 1); effort++) {
@@ -315,17 +316,13 @@ static void study_level(struct level *l)
 	}
 	if (r.state == CHASE_PENDING)
 		return;
-	bool alone = true;
 	if (r.state == CHASE_DONE && !pages && set.mode == SET_STRIDED && !spacing.tile && set.between && !set.flips &&
 	    !(l->sets & (l->sets - 1)) && l->sets > 1 && set.stride % set.apart == 0 &&
 	    level_alone(l, &set, &alone) == CHASE_PENDING)
 		return;
-	if (r.state == CHASE_DONE && l->lent && l->ways == 2 && strcmp(r.name, rule_name(RULE_LRU)) == 0) {
-		r.state = CHASE_UNDECIDED;
-		snprintf(r.seen, sizeof(r.seen),
-			 "of two lines the one that was used longer ago goes. With more of them it may be another "
-			 "rule: shared memory takes the rest of the set");
-	}
+	if (r.state == CHASE_DONE && l->lent && l->ways == 2 && strcmp(r.name, rule_name(RULE_LRU)) == 0)
+		r.state = CHASE_WHY(r.seen, "of two lines the one that was used longer ago goes. With more of them it "
+					    "may be another rule: shared memory takes the rest of the set");
 	/* Of all lines, those that conflict with one more say whether they are so far apart. */
 	int tile = -1;
 	if (r.state == CHASE_DONE && !pages && set.mode == SET_STRIDED && !folded && l->sets > 1 &&
@@ -337,9 +334,9 @@ static void study_level(struct level *l)
 		tile = state == CHASE_DONE ? level_tile(l, &all) : -1;
 	}
 	level_policy(l, &r);
-	if (pages)
-		return;
-	conclude_mapping(l, &set, &r, &spacing, &(struct mapping_seen){.folded = folded, .alone = alone, .tile = tile});
+	if (!pages)
+		conclude_mapping(l, &set, &r, &spacing,
+				 &(struct mapping_seen){.folded = folded, .alone = alone, .tile = tile});
 }
 
 /* The key of what lies behind a level: that of the next one's latency, in `next`, known or not; `last` where there is no next one. */
@@ -381,20 +378,20 @@ static void study_pages(struct study *s, const char *path, enum set_path kind, u
 	}
 }
 
-/* The first cache that loads marked read-only ask, whoever else has it. Of one whose shape is not known that is said once, by its trace. */
-static void study_readonly(struct study *s, uint64_t limit, uint64_t apart)
+/* A cache that its loads ask first, and what answers behind it. */
+static void study_first(struct study *s, enum set_path path, const char *prefix, const char *next, uint64_t limit,
+			uint64_t apart, uint64_t entries)
 {
-	const struct finding *f = study_finding(s, "cache.readonly.l1.sets");
+	const struct key_text nearest = key_text("%s.latency", prefix);
 	struct level l = {.study = s,
-			  .prefix = "cache.readonly.l1",
-			  .next = "memory.readonly.latency",
-			  .nearest = "cache.readonly.l1.latency",
-			  .path = SET_READONLY,
+			  .prefix = prefix,
+			  .next = next,
+			  .nearest = nearest.of,
+			  .path = path,
 			  .limit = limit,
-			  .apart = apart};
-
-	if (f && f->verdict == VERDICT_MEASURED)
-		study_level(&l);
+			  .apart = apart,
+			  .entries = entries};
+	study_level(&l);
 }
 
 /* Bytes that the first TLB of a path translates, and its entries; as they were, where nobody knows. */
@@ -423,24 +420,9 @@ static void study_replacement(struct study *s)
 	translated(s, "texture", &texture_reach, &texture_entries);
 	double l2;
 	bool has_l2 = study_number(s, "cache.global.l2.latency", &l2);
-	struct level near = {.study = s,
-			     .prefix = "cache.global.l1",
-			     .next = has_l2 ? "cache.global.l2.latency" : "memory.global.latency",
-			     .nearest = "cache.global.l1.latency",
-			     .path = SET_NEAR,
-			     .limit = reach,
-			     .apart = memory,
-			     .entries = entries};
-	study_level(&near);
-	struct level past = {.study = s,
-			     .prefix = "cache.global.l2",
-			     .next = "memory.global.latency",
-			     .nearest = "cache.global.l2.latency",
-			     .path = SET_PAST_L1,
-			     .limit = reach,
-			     .apart = memory,
-			     .entries = entries};
-	study_level(&past);
+	study_first(s, SET_NEAR, "cache.global.l1", has_l2 ? "cache.global.l2.latency" : "memory.global.latency", reach,
+		    memory, entries);
+	study_first(s, SET_PAST_L1, "cache.global.l2", "memory.global.latency", reach, memory, entries);
 	const struct finding *untranslated = study_finding(s, "tlb.texture.levels");
 	const uint64_t texels =
 	    untranslated && untranslated->verdict == VERDICT_ABSENT ? memory : chase_translated(s, "texture");
@@ -476,7 +458,12 @@ static void study_replacement(struct study *s)
 			study_level(&l);
 		}
 	}
-	study_readonly(s, least(memory, least(chase_translated(s, "global"), chase_translated(s, "texture"))), memory);
+	/* Of a cache of loads marked read-only whose shape is not known that is said once, by its trace. */
+	const struct finding *marked = study_finding(s, "cache.readonly.l1.sets");
+	if (marked && marked->verdict == VERDICT_MEASURED)
+		study_first(s, SET_READONLY, "cache.readonly.l1", "memory.readonly.latency",
+			    least(memory, least(chase_translated(s, "global"), chase_translated(s, "texture"))), memory,
+			    0);
 	study_pages(s, "global", SET_PAGES, pages);
 	study_pages(s, "texture", SET_TEXTURE_PAGES, least(pages, TEXELS_BYTES));
 	miss_rates_ask(s);

@@ -204,11 +204,9 @@ enum chase_state set_conflicts(struct study *s, struct set_lines *l, uint32_t to
 	for (uint32_t i = 0; i < total; i++)
 		if (hot[i] && ++n < set_listed(total))
 			l->listed[n - 1] = i;
-	if (n < 2 || n >= set_listed(total)) {
-		snprintf(why, why_bytes, "one more line conflicts with %u lines, which are %s", n,
-			 n < 2 ? "too few" : "too many to try");
-		return CHASE_UNDECIDED;
-	}
+	if (n < 2 || n >= set_listed(total))
+		return chase_why(why, why_bytes, "one more line conflicts with %u lines, which are %s", n,
+				 n < 2 ? "too few" : "too many to try");
 	l->listed[n] = extra;
 	l->ways = n;
 	return CHASE_DONE;

@@ -501,14 +501,10 @@ enum chase_state set_trace(void *ctx, const struct policy_plan *plan, const stru
 	double p[POINT_PARAMS];
 	struct trace_spec t;
 
-	if (!lines_of(ask, plan, &l)) {
-		snprintf(why, why_bytes, "out of memory");
-		return CHASE_UNDECIDED;
-	}
-	if (plan->seed >> (SEED_BITS + SEED_MORE)) {
-		snprintf(why, why_bytes, "as many sequences of accesses as there are did not tell");
-		return CHASE_UNDECIDED;
-	}
+	if (!lines_of(ask, plan, &l))
+		return chase_why(why, why_bytes, "out of memory");
+	if (plan->seed >> (SEED_BITS + SEED_MORE))
+		return chase_why(why, why_bytes, "as many sequences of accesses as there are did not tell");
 	set_params(&l, plan, p);
 	const struct point *pt = study_ask(ask->study, SET_TRACE, plan->length, p);
 	if (!pt) {

@@ -23,10 +23,8 @@ enum chase_state level_list(const struct level *l, struct set_lines *set, char *
 
 	set->total = set->held = total;
 	set->mode = l->unequal ? SET_DEALT : SET_HASHED;
-	if (total >= 1u << 17 || (set_pages(l->path) && total >= SET_PAGES_MOST)) {
-		snprintf(why, n, "%u lines are too many to look for those of one set", total);
-		return CHASE_UNDECIDED;
-	}
+	if (total >= 1u << 17 || (set_pages(l->path) && total >= SET_PAGES_MOST))
+		return chase_why(why, n, "%u lines are too many to look for those of one set", total);
 	set->bound = l->limit;
 	struct set_lines found = *set;
 	for (unsigned i = 0; i < EXTRAS && !best; i++) {

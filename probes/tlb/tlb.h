@@ -32,13 +32,12 @@ int ring_setup_texture(const struct study *s, double x, const double *p, struct 
 #define TABLE_LEAST                                                                                                    \
 	0.5 /* of the way from a cache of data to the memory: what reads page tables beyond that cache costs no less */
 
+/* Nothing lies between its members: it is compared by its bytes. */
 struct tlb_ring {
-	uint32_t pages;
-	uint64_t stride;
-	uint32_t from;
-	uint64_t offset;
-	uint32_t extra, lines, order; /* lines 0: as many as the path needs; order 0: far from ascending */
-	uint32_t turns;		      /* 0: as many as usual */
+	uint64_t stride, offset;
+	uint32_t pages, from, extra;
+	uint32_t lines, order; /* lines 0: as many as the path needs; order 0: far from ascending */
+	uint32_t turns;	       /* 0: as many as usual */
 };
 
 /* One ring, read back. */

@@ -408,14 +408,7 @@ static enum chase_state look_whether(struct tlb_path *c, unsigned k, const struc
 void tlb_look_of(const struct tlb_path *c, unsigned k, const struct tlb_ring *ring, struct tlb_look *key)
 {
 	memset(key, 0, sizeof(*key)); /* what lies between its members counts as well */
-	key->ring.pages = ring->pages;
-	key->ring.stride = ring->stride;
-	key->ring.from = ring->from;
-	key->ring.offset = ring->offset;
-	key->ring.extra = ring->extra;
-	key->ring.lines = ring->lines;
-	key->ring.order = ring->order;
-	key->ring.turns = ring->turns;
+	key->ring = *ring;
 	key->bytes = c->bytes;
 	memcpy(key->step, c->step, sizeof(key->step));
 	memcpy(key->odd, c->odd, sizeof(key->odd));

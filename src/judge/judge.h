@@ -83,13 +83,6 @@ void judge_tally(struct judge_room *room, const struct judge_ring *r, const stru
 void judge_likelihood(const struct judge_tally *t, uint32_t most, double *ll);
 /* log P of so many misses and hits at a rate that may be any. */
 double judge_log_beta(double misses, double hits);
-/* Visits that are taken to miss at one rate. */
-struct judge_alike {
-	double visits, misses;
-};
-/* log P of m misses of v visits to sets that overflow and are less full than those of *a: at the rate of those, as a rule, else at any. *a: afterwards
- * those that they are more probably alike with. A rate of its own for each k would cost a shape nats by how many k it makes, in each ring anew. */
-double judge_overflow(struct judge_alike *a, double m, double v);
 /* log P of m misses of v visits at a rate that is one of the noise's. */
 double judge_noise(double m, double v);
 /* How much worse a rate p explains m misses of v visits than their own share does, nats. */

@@ -139,7 +139,14 @@ double judge_noise(double m, double v)
 	return best + log(sum / prior);
 }
 
-double judge_overflow(struct judge_alike *a, double m, double v)
+/* Visits that are taken to miss at one rate. */
+struct alike {
+	double visits, misses;
+};
+
+/* log P of m misses of v visits to sets that overflow and are less full than those of *a: at the rate of those, as a rule, else at any. *a: afterwards
+ * those that they are more probably alike with. A rate of its own for each k would cost a shape nats by how many k it makes, in each ring anew. */
+static double overflow_of(struct alike *a, double m, double v)
 {
 	const double hits = a->visits - a->misses,
 		     same = a->visits > 0 ? log1p(-UNLIKE) + judge_log_beta(a->misses + m, hits + v - m) -
@@ -147,17 +154,17 @@ double judge_overflow(struct judge_alike *a, double m, double v)
 					  : -INFINITY,
 		     own = judge_log_beta(m, v - m) + (a->visits > 0 ? log(UNLIKE) : 0), best = fmax(same, own);
 
-	*a = same > own ? (struct judge_alike){a->visits + v, a->misses + m} : (struct judge_alike){v, m};
+	*a = same > own ? (struct alike){a->visits + v, a->misses + m} : (struct alike){v, m};
 	return best + log(exp(same - best) + exp(own - best));
 }
 
 void judge_likelihood(const struct judge_tally *t, uint32_t most, double *ll)
 {
 	double over[JUDGE_WAYS_MOST + 3] = {0}, v = t->follow, m = t->follow_misses, noise = judge_noise(m, v);
-	struct judge_alike fuller = {0};
+	struct alike fuller = {0};
 
 	for (uint32_t k = t->most; k > 1; k--)
-		over[k] = over[k + 1] + (t->visits[k] > 0 ? judge_overflow(&fuller, t->misses[k], t->visits[k]) : 0);
+		over[k] = over[k + 1] + (t->visits[k] > 0 ? overflow_of(&fuller, t->misses[k], t->visits[k]) : 0);
 	for (uint32_t w = 1; w <= most; w++) {
 		if (t->visits[w] > 0) {
 			v += t->visits[w];

@@ -383,15 +383,9 @@ static void explain(struct search *s, const struct judge_ring *ring, unsigned ri
 		    struct pages_result *out)
 {
 	memset(weighed, 0, rings * sizeof(*weighed));
-	out->worst = -INFINITY;
 	for (unsigned i = 0; i < s->rings; i++) {
-		const double off = surprise(s, s->ring[i], &out->best);
 		weighed[s->index[i]] = true;
-		out->unexplained += off > JUDGE_NATS;
-		if (off > out->worst) {
-			out->worst = off;
-			out->worst_ring = s->index[i];
-		}
+		out->unexplained += surprise(s, s->ring[i], &out->best) > JUDGE_NATS;
 	}
 	foretell(s, ring, rings, weighed, out);
 }

@@ -20,8 +20,6 @@ struct pages_result {
 	unsigned rings, unexplained, candidates;
 	/* Rings that were not weighed, all over the same addresses as one, and those that the shape does not explain. */
 	unsigned foretold, refuted;
-	double worst; /* nats by which the ring is beyond the best shape that it explains least */
-	unsigned worst_ring;
 	double margin[PAGES_KEYS], weight[PAGES_KEYS];
 };
 /* Rings that were made ready, of which each visit asked this level. 0 or -ENOMEM. */

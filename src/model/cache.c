@@ -100,12 +100,3 @@ void model_take(struct model_cache *c, uint64_t n)
 		n -= ways;
 	c->way[(size_t)set * s->ways + n].line = RULE_EMPTY;
 }
-
-unsigned model_answers(struct model_cache *const *level, unsigned levels, uint64_t address)
-{
-	unsigned k = 0;
-
-	while (k < levels && !(level[k] && model_access(level[k], address)))
-		k++;
-	return k;
-}

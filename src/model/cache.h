@@ -34,7 +34,4 @@ bool model_access(struct model_cache *c, uint64_t address);
 /* Somebody takes the n-th line of all away, n below model_lines. */
 void model_take(struct model_cache *c, uint64_t n);
 
-/* One access to a hierarchy: the first level that has it, or `levels`; each level before fetches it. A level that is NULL is passed by. */
-unsigned model_answers(struct model_cache *const *level, unsigned levels, uint64_t address);
-
 #endif

@@ -204,7 +204,7 @@ struct chase_path {
 	char why[240]; /* of what came back CHASE_UNDECIDED */
 };
 
-/* Says in the array `why` what something is not known for. UNDECIDED. */
+/* Says in the array `why` what something is not known for. UNDECIDED, and so false. */
 #define CHASE_WHY(why, ...) chase_why(why, sizeof(why), __VA_ARGS__)
 enum chase_state chase_why(char *why, size_t n, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* The same of a fact; or what it is: DONE. */

@@ -169,20 +169,86 @@ enum chase_state chase_settles(struct chase_path *c, const struct chase_ring_spe
 	return state;
 }
 
+/* Looks at one ring in many orders. */
+struct hot_looks {
+	const struct chase_ring_spec *ring;
+	uint64_t unit;
+	uint32_t *count, blocks; /* count: misses of each block */
+	bool *hot;
+	struct chase_run seen[HOT_THOROUGH];
+	unsigned runs;
+	double laps; /* of all of them */
+};
+
+/* Laps of the next order, after looks of so many; 0: no more of them. */
+static double laps_of(const struct chase_path *c, unsigned k, const struct hot_looks *h, unsigned order,
+		      unsigned at_least, double laps)
+{
+	const bool thorough = c->level[k].look == LOOK_THOROUGH;
+	const double n = chase_spec_elements(h->ring);
+	const struct chase_run *last = h->runs ? &h->seen[h->runs - 1] : NULL;
+
+	if (order >= at_least && h->laps * n > HOT_MOST)
+		return 0;
+	/* What a few laps do not tell is looked at longer each time. Where that gets long, another order tells more than more laps; and
+	 * where others' misses fill the records of an order in a few laps, so do more orders. */
+	if (order >= HOT_ORDERS && !thorough) {
+		if (!k || !last || (order == HOT_ORDERS && last->slow <= last->kept) || h->laps >= HOT_LAPS)
+			return 0;
+		return order == HOT_ORDERS ? floor((double)last->covered / n) + 1 : laps;
+	}
+	const bool longer = order >= at_least && 2 * laps * n < INDEX_MOST && 2 * laps <= LAPS_MOST &&
+			    (laps < CHASE_PARITY_LAPS || laps * n < HOT_LONG);
+	return longer ? 2 * laps : laps;
+}
+
+/* Whether the looks so far tell which blocks conflict, or that they never will: then *state is what they say. */
+static bool looks_tell(struct chase_path *c, unsigned k, struct hot_looks *h, struct chase_blocks *out,
+		       enum chase_state *state)
+{
+	const struct chase_ring_spec *ring = h->ring;
+	const uint32_t least = split(c, k, ring, h->unit, h->count, h->blocks, h->laps);
+
+	if (!least && !k && laps_settle(&h->seen[h->runs - 1])) {
+		*state = CHASE_WHY(c->why, "one line more than %llu bytes settles down beside them",
+				   (unsigned long long)ring->bytes);
+		*out = (struct chase_blocks){.settled = true};
+		return true;
+	}
+	/* What the level above hides would be missing. */
+	if (!least && (k || !chase_parity(study_arena(c->study), ring, h->unit, h->seen, h->runs, h->hot)))
+		return false;
+	c->level[k].lent = c->level[k].lent || (!least && !c->beyond_sm);
+	for (uint32_t i = 0; i < h->blocks && least; i++)
+		h->hot[i] = h->count[i] >= least;
+	*state = CHASE_DONE;
+	if (least && laps_spread(h->seen, h->runs, h->hot, h->blocks)) {
+		*state =
+		    CHASE_WHY(c->why, "one line more than %llu bytes makes more miss in each lap, as stored records do",
+			      (unsigned long long)ring->bytes);
+		/* Elsewhere they take none. */
+		if (c->quiet_room && c->quiet_kind != c->kind)
+			*state = hot_late(c, k, ring, h->unit, h->count, h->blocks, h->hot);
+	}
+	if (*state == CHASE_DONE)
+		*out = (struct chase_blocks){h->hot, h->blocks, h->unit};
+	return true;
+}
+
 static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
 				 struct chase_blocks *out)
 {
 	const struct chase_level *l = &c->level[k];
-	uint64_t unit = chase_fit_unit(l, ring->stride);
-	uint32_t n = chase_spec_elements(ring), blocks = (uint32_t)((ring->bytes + unit - 1) / unit), extra = 0;
-	uint32_t *count = ARENA_ARRAY(study_arena(c->study), blocks, uint32_t);
-	bool *hot = ARENA_ARRAY(study_arena(c->study), blocks, bool);
-	double p[POINT_PARAMS], laps_seen = 0, laps = floor(HOT_ACCESSES / n);
-	struct chase_run seen[HOT_THOROUGH];
 	const unsigned at_least = l->look == LOOK_THOROUGH ? HOT_THOROUGH : HOT_AT_LEAST;
-	unsigned runs = 0;
+	uint64_t unit = chase_fit_unit(l, ring->stride);
+	uint32_t n = chase_spec_elements(ring), extra = 0;
+	struct hot_looks h = {.ring = ring, .unit = unit, .blocks = (uint32_t)((ring->bytes + unit - 1) / unit)};
+	double p[POINT_PARAMS], laps = floor(HOT_ACCESSES / n);
+	enum chase_state all = CHASE_DONE;
 
-	if (!count || !hot)
+	h.count = ARENA_ARRAY(study_arena(c->study), h.blocks, uint32_t);
+	h.hot = ARENA_ARRAY(study_arena(c->study), h.blocks, bool);
+	if (!h.count || !h.hot)
 		return CHASE_WHY(c->why, "out of memory");
 	if (chase_untranslated(c, ring))
 		return CHASE_UNDECIDED;
@@ -191,78 +257,39 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 		laps = fmax(floor(laps / HOT_PART), HOT_LEAST);
 	struct chase_ring_spec again = *ring;
 	/* Other orders fill the ways differently, so that a line that a policy never gives up is another one each time. */
-	enum chase_state all = CHASE_DONE;
-	for (unsigned order = 0; order < HOT_THOROUGH && l->look != LOOK_LATE; order++) {
+	for (again.order = 0; again.order < HOT_THOROUGH && l->look != LOOK_LATE; again.order++) {
 		struct chase_run r;
-		again.order = order;
-		if (order >= at_least && laps_seen * n > HOT_MOST)
+		laps = laps_of(c, k, &h, again.order, at_least, laps);
+		if (!(laps > 0))
 			break;
-		/* What a few laps do not tell is looked at longer each time. Where that gets long, another order tells more than more laps; and
-		 * where others' misses fill the records of an order in a few laps, so do more orders. */
-		if (order >= HOT_ORDERS && l->look != LOOK_THOROUGH) {
-			const struct chase_run *last = runs ? &seen[runs - 1] : NULL;
-			if (!k || !last || (order == HOT_ORDERS && last->slow <= last->kept) || laps_seen >= HOT_LAPS)
-				break;
-			laps = order == HOT_ORDERS ? floor((double)last->covered / n) + 1 : laps;
-		} else if (order >= at_least && 2 * laps * n < INDEX_MOST && 2 * laps <= LAPS_MOST &&
-			   (laps < CHASE_PARITY_LAPS || laps * n < HOT_LONG)) {
-			laps *= 2;
-		}
 		chase_fit_params(c, k, &again, 2.0 * n, n * laps, p);
 		enum chase_state state = chase_get(c, &r, (double)ring->bytes, p);
 		if (state == CHASE_UNDECIDED)
 			return state;
 		if (state == CHASE_PENDING) {
 			all = state;
-			if (order + 1 >= at_least)
+			if (again.order + 1 >= at_least)
 				return state;
 			continue;
 		}
-		if (chase_count_blocks(c, &again, &r, unit, count, &extra))
+		if (chase_count_blocks(c, &again, &r, unit, h.count, &extra))
 			return CHASE_WHY(c->why, "out of memory");
-		laps_seen += (double)r.covered / n;
-		seen[runs++] = r;
-		if (order + 1 < at_least || all != CHASE_DONE)
-			continue;
-		uint32_t least = split(c, k, ring, unit, count, blocks, laps_seen);
-		if (!least && !k && laps_settle(&r)) {
-			snprintf(c->why, sizeof(c->why), "one line more than %llu bytes settles down beside them",
-				 (unsigned long long)ring->bytes);
-			*out = (struct chase_blocks){.settled = true};
-			return CHASE_UNDECIDED;
-		}
-		/* What the level above hides would be missing. */
-		if (!least && (k || !chase_parity(study_arena(c->study), ring, unit, seen, runs, hot)))
-			continue;
-		c->level[k].lent = c->level[k].lent || (!least && !c->beyond_sm);
-		for (uint32_t i = 0; i < blocks && least; i++)
-			hot[i] = count[i] >= least;
-		if (least && laps_spread(seen, runs, hot, blocks)) {
-			snprintf(c->why, sizeof(c->why),
-				 "one line more than %llu bytes makes more miss in each lap, as stored records do",
-				 (unsigned long long)ring->bytes);
-			if (!c->quiet_room || c->quiet_kind == c->kind)
-				return CHASE_UNDECIDED;
-			/* Elsewhere they take none. */
-			all = hot_late(c, k, ring, unit, count, blocks, hot);
-			if (all == CHASE_DONE)
-				*out = (struct chase_blocks){hot, blocks, unit};
-			return all;
-		}
-		*out = (struct chase_blocks){hot, blocks, unit};
-		return CHASE_DONE;
+		h.laps += (double)r.covered / n;
+		h.seen[h.runs++] = r;
+		if (again.order + 1 >= at_least && all == CHASE_DONE && looks_tell(c, k, &h, out, &state))
+			return state;
 	}
 	if (all != CHASE_DONE)
 		return all;
-	all = l->look == LOOK_LATE ? CHASE_UNDECIDED : hot_in_order(c, k, ring, unit, count, blocks, hot);
+	all = l->look == LOOK_LATE ? CHASE_UNDECIDED : hot_in_order(c, k, ring, unit, h.count, h.blocks, h.hot);
 	if (all == CHASE_UNDECIDED)
-		all = hot_late(c, k, ring, unit, count, blocks, hot);
-	if (all != CHASE_UNDECIDED) {
-		*out = (struct chase_blocks){hot, blocks, unit};
-		return all;
-	}
-	return CHASE_WHY(c->why, "which lines conflict with one more than %llu bytes could not be told from noise",
-			 (unsigned long long)ring->bytes);
+		all = hot_late(c, k, ring, unit, h.count, h.blocks, h.hot);
+	if (all == CHASE_UNDECIDED)
+		return CHASE_WHY(c->why,
+				 "which lines conflict with one more than %llu bytes could not be told from noise",
+				 (unsigned long long)ring->bytes);
+	*out = (struct chase_blocks){h.hot, h.blocks, unit};
+	return all;
 }
 
 /* What a look at a ring depends on. */

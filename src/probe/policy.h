@@ -78,7 +78,5 @@ struct policy_victims {
 /* Whether each follows from how many accesses, or misses, there were before it. DONE: out is filled. UNDECIDED: it is as it was, and none
  * or several schedules explain them. */
 enum chase_state policy_schedule(const struct policy_victims *v, unsigned ways, struct policy_result *out);
-/* A sum of squares of `free` differences, in standard deviations of what chance makes. */
-double policy_deviations(double chi, double free);
 
 #endif

@@ -168,7 +168,7 @@ static struct reading *read_ring(struct arena *a, const struct policy_sequence *
 }
 
 /* A sum of squares of `free` differences, in standard deviations of what chance makes (Wilson and Hilferty). */
-double policy_deviations(double chi, double free)
+static double deviations_of(double chi, double free)
 {
 	double part = 2.0 / (9.0 * free);
 	return (cbrt(chi / free) - (1 - part)) / sqrt(part);
@@ -182,7 +182,7 @@ struct unequal {
 
 static struct unequal unequal_by(double chi, double free, uint32_t unsure)
 {
-	return (struct unequal){policy_deviations(chi, free), policy_deviations(fmax(0, chi - CHOSEN * unsure), free)};
+	return (struct unequal){deviations_of(chi, free), deviations_of(fmax(0, chi - CHOSEN * unsure), free)};
 }
 
 /* Of the ways' counts. */
@@ -285,7 +285,7 @@ static struct unequal by_parts(const struct reading *r, unsigned ways, uint32_t 
 			among += pow(count[w] - usual, 2) / usual;
 		}
 	}
-	*between = policy_deviations(among, (parts - 1.0) * (ways - 1));
+	*between = deviations_of(among, (parts - 1.0) * (ways - 1));
 	return unequal_by(inside, (double)parts * (ways - 1), unsure);
 }
 
@@ -376,16 +376,13 @@ static bool draws(const struct policy_level *l, double length, struct policy_res
 		return false;
 	out->state = CHASE_UNDECIDED;
 	struct reading *r = read_ring(study_arena(l->study), &q, seen, ways, &unsure);
-	if (!r) {
-		snprintf(out->seen, sizeof(out->seen), "out of memory");
-		return false;
-	}
-	if (r->draws < DRAWS_LEAST || r->draws < 4 * ways) {
-		snprintf(out->seen, sizeof(out->seen),
-			 "no rule that always does the same explains one set, and only %u replaced lines were seen",
-			 r->draws);
-		return false;
-	}
+	if (!r)
+		return CHASE_WHY(out->seen, "out of memory");
+	if (r->draws < DRAWS_LEAST || r->draws < 4 * ways)
+		return CHASE_WHY(
+		    out->seen,
+		    "no rule that always does the same explains one set, and only %u replaced lines were seen",
+		    r->draws);
 	unsigned lag = repeats(r, ways, unsure);
 	struct policy_result list = {.ways = ways};
 	if (lag || policy_schedule(&(struct policy_victims){r->draws, r->victim, r->turn}, ways, &list) == CHASE_DONE) {
@@ -397,21 +394,19 @@ static bool draws(const struct policy_level *l, double length, struct policy_res
 		lag = lag ? lag : 1;
 	}
 	out->hidden = kept_above(&q, seen);
-	if (lag || r->late > LATE * r->draws || unsure > SWAPS * r->draws) {
-		snprintf(out->seen, sizeof(out->seen),
-			 lag ? "a rule that none of those tried is: a victim says something of that %u misses later"
-			     : "victims could not be followed: %u of %u misses came when all lines were there, %u "
-			       "accesses could be either",
-			 lag ? lag : r->late, r->draws, unsure);
-		return false;
-	}
-	if (visits(r, ways) * ways > VISITED * r->draws) {
-		snprintf(out->seen, sizeof(out->seen),
-			 "misses come after %.3g accesses to %u lines of one set, as if more than one of them were "
-			 "missing. Which way is which is not known",
-			 r->way_round / r->rounds, ways + 1);
-		return false;
-	}
+	if (lag || r->late > LATE * r->draws || unsure > SWAPS * r->draws)
+		return CHASE_WHY(
+		    out->seen,
+		    lag ? "a rule that none of those tried is: a victim says something of that %u misses later"
+			: "victims could not be followed: %u of %u misses came when all lines were there, %u "
+			  "accesses could be either",
+		    lag ? lag : r->late, r->draws, unsure);
+	if (visits(r, ways) * ways > VISITED * r->draws)
+		return CHASE_WHY(
+		    out->seen,
+		    "misses come after %.3g accesses to %u lines of one set, as if more than one of them were "
+		    "missing. Which way is which is not known",
+		    r->way_round / r->rounds, ways + 1);
 	double between;
 	const struct unequal whole = of_all(r, ways, unsure), within = by_parts(r, ways, unsure, &between);
 	const bool uneven = whole.least > SURE || within.least > SURE;

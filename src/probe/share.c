@@ -141,8 +141,7 @@ enum chase_state share_get(struct study *s, unsigned experiment, double x, const
 		return CHASE_PENDING;
 	if (pt && share_read(pt, r))
 		return CHASE_DONE;
-	snprintf(why, n, "SM %u beside %u from SM %u on: %.150s", (unsigned)p[SHARE_PLACE] / 8,
-		 (unsigned)p[SHARE_COUNT], (unsigned)p[SHARE_FIRST],
-		 pt && pt->outcome == OUTCOME_OK ? "it did not follow its ring" : point_why(pt));
-	return CHASE_UNDECIDED;
+	return chase_why(why, n, "SM %u beside %u from SM %u on: %.150s", (unsigned)p[SHARE_PLACE] / 8,
+			 (unsigned)p[SHARE_COUNT], (unsigned)p[SHARE_FIRST],
+			 pt && pt->outcome == OUTCOME_OK ? "it did not follow its ring" : point_why(pt));
 }

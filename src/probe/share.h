@@ -93,8 +93,6 @@ bool share_clock_groups(struct arena *a, const struct point *pt, unsigned sms, u
 double share_ring(const struct share_path *c, unsigned k, double *p);
 /* "sm", "cluster" or "gpu": the word for a level's groups. */
 const char *share_word(const struct share_level *l, unsigned sms);
-/* Whether SMs that share a in it share b, too. */
-bool share_nested(const uint32_t *a, const uint32_t *b, unsigned sms);
 /* Counts groups and the smallest and largest of them. scratch: sms. */
 void share_count(const uint32_t *group, unsigned sms, unsigned *scratch, unsigned *groups, unsigned *smallest,
 		 unsigned *largest);

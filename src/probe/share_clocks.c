@@ -92,23 +92,17 @@ bool share_clock_groups(struct arena *a, const struct point *pt, unsigned sms, u
 	uint32_t *again = ARENA_ARRAY(a, sms, uint32_t);
 	int32_t *step = ARENA_ARRAY(a, sms, int32_t), shortest = INT32_MAX;
 
-	if (!seen || !again || !step) {
-		snprintf(why, n, "out of memory");
-		return false;
-	}
+	if (!seen || !again || !step)
+		return chase_why(why, n, "out of memory");
 	for (unsigned r = 0; r < pt->repeats; r++) {
 		for (unsigned i = 0; i < sms; i++)
-			if (!of_sm(pt, r, i)[0]) {
-				snprintf(why, n, "not every SM got a block");
-				return false;
-			}
+			if (!of_sm(pt, r, i)[0])
+				return chase_why(why, n, "not every SM got a block");
 		groups_of(pt, r, sms, seen, r ? again : group);
 		for (unsigned i = 0; r && i < sms; i++)
-			if (again[i] != group[i]) {
-				snprintf(why, n, "SM %u counts with SM %u in one launch and with %u in another", i,
-					 group[i], again[i]);
-				return false;
-			}
+			if (again[i] != group[i])
+				return chase_why(why, n, "SM %u counts with SM %u in one launch and with %u in another",
+						 i, group[i], again[i]);
 	}
 	bool one = sms > 2 && pt->repeats;
 	for (unsigned i = 0; i < sms; i++)
@@ -118,12 +112,11 @@ bool share_clock_groups(struct arena *a, const struct point *pt, unsigned sms, u
 		const int32_t longest = unusual_step(pt, r, sms, seen, step);
 		shortest = longest < shortest ? longest : shortest;
 	}
-	if (one && shortest) {
-		snprintf(why, n,
-			 "SMs show times that are at least %d cycles apart between some and hardly between others: "
-			 "counters that were started together, or one",
-			 shortest);
-		return false;
-	}
+	if (one && shortest)
+		return chase_why(
+		    why, n,
+		    "SMs show times that are at least %d cycles apart between some and hardly between others: "
+		    "counters that were started together, or one",
+		    shortest);
 	return true;
 }

@@ -291,7 +291,8 @@ const char *share_word(const struct share_level *l, unsigned sms)
 	return l->groups == sms ? "sm" : l->groups == 1 ? "gpu" : "cluster";
 }
 
-bool share_nested(const uint32_t *a, const uint32_t *b, unsigned sms)
+/* Whether SMs that are of one group in a are so in b, too. */
+static bool is_nested(const uint32_t *a, const uint32_t *b, unsigned sms)
 {
 	for (unsigned i = 0; i < sms; i++) {
 		if (b[i] != b[a[i]])
@@ -518,7 +519,7 @@ enum chase_state share_find(struct share_path *c)
 		return CHASE_PENDING;
 	for (unsigned k = 1; k < c->levels; k++) {
 		struct share_level *l = &c->level[k], *up = l - 1;
-		if (l->state != CHASE_DONE || up->state != CHASE_DONE || share_nested(up->group, l->group, sms))
+		if (l->state != CHASE_DONE || up->state != CHASE_DONE || is_nested(up->group, l->group, sms))
 			continue;
 		unclear(l, "SMs share the level above, but not this one");
 		unclear(up, "SMs share it, but not the level below");

@@ -77,10 +77,9 @@ int trace_setup(const struct study *s, struct job *j, const struct trace_kernel 
 	job_output(j, TRACE_HEAD + t->count);
 	job_pin(j, d, t->sm);
 	uint32_t b = l->buffer_count++;
-	l->buffers[b] = (struct launch_buffer){.space = BUFFER_GLOBAL,
-					       .bytes = ((uint64_t)t->places + t->count) * 4,
-					       .init = words,
-					       .init_bytes = ((uint64_t)t->places + t->count) * 4};
+	const uint64_t given = ((uint64_t)t->places + t->count) * 4;
+	l->buffers[b] =
+	    (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = given, .init = words, .init_bytes = given};
 	job_arg_buffer(j, b, 0);
 	if (constant) {
 		uint64_t *ring = ARENA_ARRAY(j->arena, t->places, uint64_t);
@@ -132,17 +131,14 @@ static uint32_t content(const struct trace_kernel *k, const struct trace_spec *t
 bool trace_read(const struct point *pt, const struct trace_kernel *k, const struct trace_spec *t, uint32_t *ticks,
 		char *why, size_t why_bytes)
 {
-	if (pt->outcome != OUTCOME_OK || pt->words_per_repeat < TRACE_HEAD + t->count || pt->y[2] != t->count) {
-		snprintf(why, why_bytes, "a trace of %u accesses came back %s%s%.120s", t->count,
-			 outcome_name(pt->outcome), pt->message[0] ? ": " : "", pt->message);
-		return false;
-	}
+	if (pt->outcome != OUTCOME_OK || pt->words_per_repeat < TRACE_HEAD + t->count || pt->y[2] != t->count)
+		return chase_why(why, why_bytes, "a trace of %u accesses came back %s%s%.120s", t->count,
+				 outcome_name(pt->outcome), pt->message[0] ? ": " : "", pt->message);
 	for (uint32_t i = 0; i < t->count; i++) {
 		uint32_t r = pt->y[TRACE_HEAD + i];
-		if (r >> 12 != content(k, t, t->at[i])) {
-			snprintf(why, why_bytes, "access %u of a trace loaded what does not lie at its place", i);
-			return false;
-		}
+		if (r >> 12 != content(k, t, t->at[i]))
+			return chase_why(why, why_bytes, "access %u of a trace loaded what does not lie at its place",
+					 i);
 		ticks[i] = r & CHASE_CAP;
 	}
 	return true;

@@ -15,7 +15,7 @@ enum { ELEMENT = 8, THREADS = 256, SMALL_PLACE = 16384, STEPS_PER_OCTAVE = 8, OC
 #define LEFT	    0.2	 /* of the most that was gained, an octave further on */
 #define HELD	    0.75 /* of what is expected to be gained */
 #define FADED	    0.35 /* of that: hardly anything is held */
-#define WHOLE	    0.94 /* of what each byte gained so far: all of it is held; waves of blocks differ by 3 % */
+#define WHOLE	    0.9	 /* of the most that a byte gained: all is held; waves of blocks differ by 4 % */
 #define SHARP	    1.3	 /* sizes from one to the other: what is replaced is not what comes next */
 #define OVERFLOWED  0.3	 /* of a size: so much too large an array is held in part, where not the oldest is replaced */
 

@@ -535,6 +535,7 @@ static void study_table(struct study *s, double holds)
 		out_of_memory(s);
 	else
 		conclude(s, q);
+	parallel_conclude(s, &q->way[LATENCY_L2], q->mshr.possible && !q->prt.possible ? q->mshr.lo : 0);
 }
 
 static void study_outstanding(struct study *s)

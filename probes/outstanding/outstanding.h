@@ -154,6 +154,9 @@ bool table_explains(const struct study *s, const struct curve *c, const struct t
  * for rises that are too low to say what the table is, where it says that they must be. False: points are missing yet. */
 bool fits_conclude(struct study *s, const struct curve *const *c, unsigned count, const struct table *t);
 
+/* Lines that leave an SM at once, a warp's own one behind the other. entries: of its table of lines, beyond which they wait; 0: none is known. */
+void parallel_conclude(struct study *s, const struct way *l2, unsigned entries);
+
 int outstanding_draw(const struct study *s, struct figure_list *out);
 
 #endif

@@ -120,6 +120,28 @@ static void table_of_requests(struct gate *g, const struct sim_spec *s)
 	gate_check(g, "whether one request more than entries waits", more - full > waits, 1, 0);
 }
 
+/* Lines of one warp leave one behind the other, those of as many warps as there are recorders beside them. What else has them wait, a
+ * full table and the memory's pins, is taken away; and recorders take far longer than warps begin one behind the other. */
+static void recorders_of_requests(struct gate *g, const struct sim_spec *s)
+{
+	struct sim_spec wide = *s;
+	const uint32_t warp = s->warp_size, at_once = s->recorders * warp;
+	if (!s->recorders || s->outstanding != OUTSTANDING_MSHR || at_once + warp > s->max_threads_per_block)
+		return;
+	wide.outstanding_entries = 2 * (at_once + warp);
+	wide.dram_bandwidth = 1e6;
+	wide.dram.banks = 0;
+	double one = requests(g, &wide, 1), all = requests(g, &wide, warp);
+	wide.record = s->global.memory_latency;
+	double own = warp * wide.record, first = requests(g, &wide, warp), beside = requests(g, &wide, at_once),
+	       more = requests(g, &wide, at_once + warp);
+	if (!one || !all || !first || !beside || !more)
+		return;
+	gate_check(g, "cycles that a recorder needs for a warp", all - one, (warp - 1) * s->record, 1);
+	gate_check(g, "whether as many warps as recorders wait for none", beside - first < own / 2, 1, 0);
+	gate_check(g, "whether one warp more waits for a recorder", more - beside > own / 2, 1, 0);
+}
+
 void gates_core(struct gate *g)
 {
 	struct sim_spec s = *g->s;
@@ -130,4 +152,5 @@ void gates_core(struct gate *g)
 	step_costs(g, &s, BRANCH, "a branch", s.branch_latency);
 	loads_of_a_warp(g, &s);
 	table_of_requests(g, &s);
+	recorders_of_requests(g, &s);
 }

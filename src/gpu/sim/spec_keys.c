@@ -60,6 +60,8 @@ const struct spec_key spec_keys[] = {
 	{"outstanding.kind", DIM_NAME, KIND_WORD, IN_SPEC(outstanding), 0, 0, "none", "none mshr prt", "what remembers an SM's requests to global memory that are not back. None is never full; an mshr has an entry a line, a prt one a warp instruction"},
 	{"outstanding.entries", DIM_COUNT, KIND_U32, IN_SPEC(outstanding_entries), 1, 65536, "", NO_WORDS, "entries of that table in each SM; required for mshr and prt"},
 	{"outstanding.merge", DIM_COUNT, KIND_U32, IN_SPEC(outstanding_merge), 0, 65536, "0", NO_WORDS, "threads' requests for one line that one entry of an mshr serves; 0 is any number"},
+	{"outstanding.recorders", DIM_COUNT, KIND_U32, IN_SPEC(recorders), 0, 32, "0", NO_WORDS, "units of an SM that enter requests into that table, each those of one instruction of a warp; 0: it takes no time"},
+	{"outstanding.record", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(record), 0, 1000, "0", NO_WORDS, "cycles that one of them needs for each thread"},
 	{"pipe.<pipe>.per", DIM_NAME, KIND_CUSTOM, HOME_PIPE, 0, 0, 0, REQUIRED, "sm scheduler", "declares an execution pipe, and whether an SM has one of it or each scheduler has its own"},
 	{"pipe.<pipe>.results", DIM_NAME, KIND_CUSTOM, HOME_PIPE, 0, 0, 0, "each", "each together", "whether a warp knows of each result from this pipe when it is there, or only when all that are on their way are"},
 

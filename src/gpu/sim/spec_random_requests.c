@@ -98,6 +98,14 @@ void spec_random_requests(struct str *out, uint64_t seed, bool uncached)
 		if (mshr && limited)
 			draw_put_int(d.out, "outstanding.merge", "count", merge);
 	}
+	struct stream e = {.out = out};
+	rng_seed(&e.r, hash64("recorders", 9, seed));
+	bool entered = draw_chance(&e.r, 1.0 / 40);
+	int recorders = draw_between(&e.r, 2, 4), record = draw_between(&e.r, 1, 4);
+	if (table && entered) {
+		draw_put_int(e.out, "outstanding.recorders", "count", recorders);
+		draw_put(e.out, "outstanding.record", "cycles", "%g", record / 2.0);
+	}
 	bool apart = draw_chance(&d.r, 1.0 / 3);
 	int partitions = draw_between(&d.r, 2, 8), stride = 256 << draw_between(&d.r, 0, 4);
 	if (apart) {

@@ -57,6 +57,12 @@ static double global_port(const struct sim_spec *s)
 	return cycles > 0 ? segment(s) / cycles : 0;
 }
 
+/* The same through what enters misses of the L1, or all loads of it that nothing enters. */
+static double missed_port(const struct sim_spec *s, double port)
+{
+	return s->recorders ? s->recorders * LOAD / s->record : port;
+}
+
 /* The same of loads that ask the L1 first. Where its data lie in banks, words side by side take what finding their lines takes; banks that know
  * single words only are left out. */
 static double l1_port(const struct sim_spec *s)
@@ -165,7 +171,7 @@ static void tell_cache(struct teller *t, const struct sim_spec *s, uint32_t leve
 	struct way w = way(level ? sms * under_way(s, true) : INFINITY, c->latency + c->far_extra / 2.0);
 	if (level && !all && c->scope == SCOPE_GPU)
 		of_one_cluster(&w, s);
-	pass(&w, sms * (level ? global_port(s) : l1_port(s)));
+	pass(&w, sms * (level ? missed_port(s, global_port(s)) : l1_port(s)));
 	pass(&w, c->bandwidth / requests(s));
 	pass(&w, in_turn(c, segment(s) / requests(s)));
 	tell_way(t, key, &w);
@@ -193,7 +199,7 @@ static void tell_memory(struct teller *t, const struct sim_spec *s)
 	}
 	/* Where no cache knows what is on its way, each request moves the segment anew. */
 	pass(&w, s->dram_bandwidth / (s->has_l1 || s->has_l2 ? 1 : requests(s)));
-	pass(&w, s->sm_count * l1_port(s));
+	pass(&w, s->sm_count * missed_port(s, l1_port(s)));
 	pass(&w, spec_l2_port(s));
 	if (s->has_l1)
 		pass(&w, s->sm_count * in_turn(&s->global.level[0], segment(s) / requests(s)));

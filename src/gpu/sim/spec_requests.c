@@ -24,9 +24,15 @@ static int check_idle(const struct spec_file *f, const char *const *keys, size_t
 
 static int check_outstanding(const struct spec_file *f, const struct sim_spec *s)
 {
-	static const char *const table[] = {"outstanding.entries", "outstanding.merge"};
+	static const char *const table[] = {"outstanding.entries", "outstanding.merge", "outstanding.recorders",
+					    "outstanding.record"};
 	if (s->outstanding == OUTSTANDING_NONE)
-		return check_idle(f, table, 2, "'outstanding.kind' is none; it has to be mshr or prt");
+		return check_idle(f, table, 4, "'outstanding.kind' is none; it has to be mshr or prt");
+	if (s->recorders && !(s->record > 0))
+		return spec_fail(f, spec_line_number(f, table[2]),
+				 "the key 'outstanding.record' is missing: what a recorder needs for a thread");
+	if (!s->recorders && s->record > 0)
+		return check_idle(f, table + 3, 1, "there are no 'outstanding.recorders'");
 	if (!s->outstanding_entries)
 		return spec_fail(f, spec_line_number(f, "outstanding.kind"),
 				 "the key 'outstanding.entries' is missing: how many entries the table has");
@@ -191,6 +197,17 @@ static void tell_fits(struct teller *t, const struct sim_spec *s, uint32_t loads
 			    slack ? 1 : 0);
 }
 
+/* What the L2's port gives one line behind the other hides who waits for a recorder; and so does a pipe that takes a warp no sooner. */
+static void tell_parallel(struct teller *t, const struct sim_spec *s)
+{
+	const struct cache_spec *l2 = s->has_l2 ? &s->global.level[1] : NULL;
+	if (!s->recorders)
+		tell_absent(t, "outstanding.parallel");
+	else if (l2 && !(l2->bandwidth > 0) && !(l2->interval > 0) &&
+		 s->global.issue + s->global.request < s->record * s->warp_size / 4)
+		tell_number(t, "outstanding.parallel", s->recorders * s->warp_size, 0);
+}
+
 static void tell_outstanding(struct teller *t, const struct sim_spec *s)
 {
 	const uint32_t entries = s->outstanding == OUTSTANDING_NONE ? 0 : s->outstanding_entries;
@@ -200,6 +217,7 @@ static void tell_outstanding(struct teller *t, const struct sim_spec *s)
 	tell_limit(t, "outstanding.requests", s->outstanding == OUTSTANDING_PRT ? entries * s->warp_size : entries);
 	if (entries)
 		tell_number(t, "outstanding.entry_requests", s->outstanding == OUTSTANDING_PRT ? s->warp_size : 1, 0);
+	tell_parallel(t, s);
 	tell_limit(t, "outstanding.loads_per_warp", s->loads_in_flight);
 	tell_limit(t, "outstanding.entries", entries);
 	if (s->outstanding == OUTSTANDING_NONE)

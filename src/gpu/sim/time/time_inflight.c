@@ -5,7 +5,8 @@
 
 int inflight_open(struct time_inflight *f, enum outstanding_kind kind, uint32_t entries, uint32_t merge)
 {
-	*f = (struct time_inflight){.kind = kind, .entries = entries, .merge = merge, .owner = INFLIGHT_NONE};
+	*f = (struct time_inflight){
+	    .kind = kind, .entries = entries, .merge = merge, .owner = INFLIGHT_NONE, .recorder = INFLIGHT_NONE};
 	if (kind == OUTSTANDING_NONE || !entries)
 		return 0;
 	f->done = mem_zero(entries, sizeof *f->done);
@@ -116,7 +117,27 @@ static void forget(struct time_inflight *f, uint32_t entry)
 
 void inflight_begin(struct time_inflight *f)
 {
-	f->owner = INFLIGHT_NONE;
+	f->owner = f->recorder = INFLIGHT_NONE;
+}
+
+uint64_t inflight_record(struct time_inflight *f, uint32_t lanes, uint64_t t, uint64_t *wait)
+{
+	*wait = 0;
+	if (f->recorder == INFLIGHT_NONE) {
+		f->recorder = 0;
+		for (uint32_t k = 1; k < f->recorders; k++)
+			if (f->recorder_free[k] < f->recorder_free[f->recorder])
+				f->recorder = k;
+		*wait = f->recorder_free[f->recorder] > t ? f->recorder_free[f->recorder] - t : 0;
+	}
+	uint64_t *free = &f->recorder_free[f->recorder], begins = *free > t ? *free : t;
+	*free = begins + (uint64_t)lanes * f->record;
+	return begins;
+}
+
+void inflight_hold(struct time_inflight *f, uint64_t wait)
+{
+	f->recorder_free[f->recorder] += wait;
 }
 
 /* The entry that is free first, which is then held until it is answered. */

@@ -9,8 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define INFLIGHT_NONE	 UINT32_MAX
-#define INFLIGHT_UNKNOWN UINT64_MAX /* completion of a request that is not answered yet */
+#define INFLIGHT_NONE	   UINT32_MAX
+#define INFLIGHT_RECORDERS 32	      /* at most */
+#define INFLIGHT_UNKNOWN   UINT64_MAX /* completion of a request that is not answered yet */
 
 enum inflight_answer {
 	INFLIGHT_GO, /* it leaves at *at, and holds *entry until inflight_leave */
@@ -30,6 +31,10 @@ struct time_inflight {
 	uint32_t *slot;		 /* MSHR: line -> entry + 1, open addressing */
 	uint32_t slots;
 	uint32_t owner; /* PRT: entry of the instruction that is being taken apart */
+	/* Units that enter requests, each those of one instruction: when each is free, and what a lane takes it, in fixed point. */
+	uint64_t recorder_free[INFLIGHT_RECORDERS];
+	uint32_t recorders, record; /* recorders: 0 = none is waited for */
+	uint32_t recorder;	    /* of the instruction that is being taken apart, INFLIGHT_NONE: it has none yet */
 };
 
 /* 0 or -ENOMEM. Of kind none, or with no entries, nothing is allocated and nothing else here may be called. */
@@ -43,6 +48,11 @@ void inflight_begin(struct time_inflight *f);
  * first entry that becomes free, and the pipe with it. */
 enum inflight_answer inflight_enter(struct time_inflight *f, uint64_t line, uint32_t lanes, uint64_t t, uint64_t *at,
 				    uint32_t *entry);
+/* With recorders, before a request is entered: its instruction's recorder takes it for so many lanes, at t or later. Returns when that
+ * begins; *wait: how long the instruction waited for a recorder. All in fixed point. */
+uint64_t inflight_record(struct time_inflight *f, uint32_t lanes, uint64_t t, uint64_t *wait);
+/* The table is full, and the recorder waits. */
+void inflight_hold(struct time_inflight *f, uint64_t wait);
 void inflight_leave(struct time_inflight *f, uint32_t entry, uint64_t done);
 
 #endif

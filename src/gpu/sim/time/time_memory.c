@@ -205,7 +205,8 @@ static uint64_t send(struct batch *b, const struct time_transaction *piece, uint
 						 .lanes = lanes,
 						 .entry = INFLIGHT_NONE};
 			uint64_t at = time_request(b->x, b->route, b->first, b->sm, &q);
-			b->stall += q.t - t;
+			b->stall += q.stood;
+			b->slots -= q.recorded;
 			b->late |= at == PENDING;
 			last = at != PENDING && at > last ? at : last;
 			left -= lanes;
@@ -415,7 +416,7 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, struct func_warp *f,
 			extra = (uint64_t)again * issue >> FIX;
 			b.slots += again;
 		}
-		*busy = issue * b.slots + (uint32_t)(b.stall << FIX);
+		*busy = issue * (b.slots ? b.slots : 1) + (uint32_t)(b.stall << FIX);
 		*busy = *busy > unit ? *busy : unit;
 	}
 	if (x->c->piece_count == before)

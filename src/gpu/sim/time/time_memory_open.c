@@ -88,9 +88,13 @@ static int requests_open(struct time_gpu *g)
 	if (s->outstanding == OUTSTANDING_NONE)
 		return 0;
 	g->inflight = mem_zero(s->sm_count, sizeof *g->inflight);
-	for (uint32_t k = 0; g->inflight && k < s->sm_count; k++)
-		if (inflight_open(&g->inflight[k], s->outstanding, s->outstanding_entries, s->outstanding_merge))
+	for (uint32_t k = 0; g->inflight && k < s->sm_count; k++) {
+		struct time_inflight *f = &g->inflight[k];
+		if (inflight_open(f, s->outstanding, s->outstanding_entries, s->outstanding_merge))
 			return -ENOMEM;
+		f->recorders = s->recorders;
+		f->record = time_fixed(s->record);
+	}
 	return g->inflight ? 0 : -ENOMEM;
 }
 

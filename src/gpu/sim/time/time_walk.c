@@ -47,13 +47,21 @@ static void write_back(struct time_gpu *g, struct time_cluster *owner, struct ti
 static __attribute__((noinline)) uint64_t take_entry(struct time_gpu *g, struct time_transit *q, uint32_t line,
 						     uint64_t *queue)
 {
-	uint64_t at;
+	uint64_t at, t = q->t, wait = 0;
 	if (q->entry != INFLIGHT_NONE)
 		return 0;
+	if (q->table->recorders) {
+		t = (inflight_record(q->table, q->lanes, t << FIX, &wait) + FIX_ONE - 1) >> FIX;
+		q->recorded = true;
+		q->stood += (wait + FIX_ONE - 1) >> FIX;
+	}
 	/* Lines of the L1 and segments that skip it have different sizes and are never taken for each other. */
 	uint64_t name = q->address / line * 64 + (uint64_t)__builtin_ctz(line);
-	switch (inflight_enter(q->table, name, q->lanes, q->t, &at, &q->entry)) {
+	switch (inflight_enter(q->table, name, q->lanes, t, &at, &q->entry)) {
 	case INFLIGHT_GO:
+		q->stood += at - t;
+		if (q->recorded && at > t)
+			inflight_hold(q->table, (at - t) << FIX);
 		*queue -= *queue < (at - q->t) << FIX ? *queue : (at - q->t) << FIX;
 		q->ahead += at - q->t;
 		q->t = at;

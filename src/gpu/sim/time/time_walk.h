@@ -8,6 +8,8 @@ struct time_transit {
 	struct time_inflight *table; /* NULL: nothing that could be full */
 	uint64_t address, t;	     /* t: when it leaves the pipe; later when the table is full */
 	uint64_t ahead;		     /* cycles of t that a full table holds it back */
+	uint64_t stood;		     /* cycles that the pipe stands still for it */
+	bool recorded;		     /* a recorder has taken it over from the pipe */
 	uint32_t bytes;		     /* what the first level gives to the SM */
 	uint32_t fetch;		     /* what a miss of every level moves at least */
 	uint32_t lanes;

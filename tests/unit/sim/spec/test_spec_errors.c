@@ -353,6 +353,13 @@ static void impossible_requests(void **state)
 	expect_added(
 	    "outstanding.merge = 8 count # x\noutstanding.entries = 8 count # x\noutstanding.kind = prt name # x",
 	    "merges nothing");
+	expect_added("outstanding.recorders = 3 count # x", "'outstanding.kind' is none");
+	expect_added(
+	    "outstanding.recorders = 3 count # x\noutstanding.entries = 8 count # x\noutstanding.kind = prt name # x",
+	    "'outstanding.record' is missing");
+	expect_added(
+	    "outstanding.record = 3 cycles # x\noutstanding.entries = 8 count # x\noutstanding.kind = prt name # x",
+	    "there are no 'outstanding.recorders'");
 	expect_added("memory.coalesce.rule = g80 name # x", "without caches for global memory, but there are 2 levels");
 	expect_added("memory.coalesce.rule = g90 name # x", "one of: lines g80 gt200");
 	expect_added("memory.partitions = 4 count # x", "'memory.partition_stride' is missing");

@@ -175,6 +175,33 @@ static void a_pending_request_table_counts_instructions(void **state)
 	inflight_close(&f);
 }
 
+static void recorders_take_one_instruction_each(void **state)
+{
+	(void)state;
+	struct time_inflight f;
+	uint64_t wait;
+	assert_int_equal(inflight_open(&f, OUTSTANDING_MSHR, 4, 0), 0);
+	f.recorders = 2;
+	f.record = 10;
+	inflight_begin(&f); /* until 320 */
+	for (uint64_t k = 0; k < 32; k++)
+		assert_int_equal(inflight_record(&f, 1, k, &wait), 10 * k);
+	inflight_begin(&f); /* beside it, until 325 */
+	assert_int_equal(inflight_record(&f, 32, 5, &wait), 5);
+	assert_int_equal(wait, 0);
+	inflight_begin(&f);
+	assert_int_equal(inflight_record(&f, 1, 100, &wait), 320);
+	assert_int_equal(wait, 220);
+	assert_int_equal(inflight_record(&f, 1, 101, &wait), 330);
+	assert_int_equal(wait, 0); /* it waited already */
+	inflight_hold(&f, 50);	   /* 390, behind which comes the other one's 325 */
+	inflight_begin(&f);
+	assert_int_equal(inflight_record(&f, 7, 340, &wait), 340);
+	inflight_begin(&f);
+	assert_int_equal(inflight_record(&f, 1, 340, &wait), 390);
+	inflight_close(&f);
+}
+
 /* Answers may come late and in any order. */
 static void entries_wait_for_answers(void **state)
 {
@@ -485,6 +512,7 @@ int main(void)
 	    cmocka_unit_test(a_full_mshr_waits_for_the_first_that_is_free),
 	    cmocka_unit_test(an_mshr_without_a_limit_merges_everything),
 	    cmocka_unit_test(a_pending_request_table_counts_instructions),
+	    cmocka_unit_test(recorders_take_one_instruction_each),
 	    cmocka_unit_test(entries_wait_for_answers),
 	    cmocka_unit_test(random_requests_agree_with_a_list),
 	    cmocka_unit_test(one_queue_is_a_bandwidth),

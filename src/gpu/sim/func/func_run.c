@@ -37,7 +37,7 @@ static bool seat_open(struct func_seat *s, const struct func_launch *l, uint32_t
 		w->local = s->local + (size_t)n * func_local_room(p);
 		w->paths = l->independent ? &s->paths[n] : NULL; /* never with halves */
 		w->stack = l->independent || n >= warps ? NULL : s->stack + (size_t)n * FUNC_STACK;
-		w->warp_id = n % warps;
+		w->warp_id = n < warps ? n : n - warps;
 		w->upper = n + warps < halves ? &s->warp[n + warps] : NULL;
 		func_warp_literals(w, p);
 	}

@@ -205,7 +205,7 @@ enum ptx_boolop { PTX_BOOL_NONE, PTX_BOOL_AND, PTX_BOOL_OR, PTX_BOOL_XOR };
  * tex: destination, SYMBOL or REG (a handle), VECTOR of coordinates or one. mov packs and unpacks with a VECTOR on one side.
  * cvt.f16x2 has two sources, the upper half first. An optional operand that is not written is not counted. The checks of ptx_parse guarantee: operand kinds and register
  * types fit the operation, labels and symbols exist, addresses fit the space where that is known. */
-#define PTX_OPERANDS 6
+#define PTX_OPERANDS 8
 struct ptx_inst {
 	uint16_t op; /* enum ptx_op */
 	uint8_t type,

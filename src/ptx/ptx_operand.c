@@ -173,7 +173,7 @@ static int keep_vector(struct ptx_parser *p, struct ptx_inst *in, struct ptx_ope
 /* Reads {a, b, ...}; the elements go into the instruction's vec[]. */
 static int vector_operand(struct ptx_parser *p, struct ptx_inst *in, struct ptx_operand *o, char close)
 {
-	struct ptx_operand list[64];
+	struct ptx_operand list[128]; /* of the largest result of wgmma */
 	struct ptx_place at;
 	uint32_t n = 0;
 	bool more = true;
@@ -182,7 +182,7 @@ static int vector_operand(struct ptx_parser *p, struct ptx_inst *in, struct ptx_
 		more = false;
 	while (more) {
 		if (n == sizeof list / sizeof *list)
-			return PTX_FAIL_AT(p, &p->tok, "more than 64 elements");
+			return PTX_FAIL_AT(p, &p->tok, "more than 128 elements");
 		if (ptx_is(p, '{') || ptx_is(p, '['))
 			return PTX_FAIL_AT(p, &p->tok, "an element is a register or a number");
 		list[n] = (struct ptx_operand){.sym = -1, .reg = -1};

@@ -285,6 +285,7 @@ int decode_extra(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 		return policy(d, f, in);
 	case PTX_OP_MMA:
 	case PTX_OP_WMMA:
+	case PTX_OP_WGMMA:
 	case PTX_OP_LDMATRIX:
 	case PTX_OP_STMATRIX:
 	case PTX_OP_MOVMATRIX:

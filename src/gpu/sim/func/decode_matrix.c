@@ -131,6 +131,86 @@ static int product(struct decoder *d, struct decode_frame *f, const struct ptx_i
 	return decode_emit(d, &r);
 }
 
+static int result_rows(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, unsigned k, unsigned want,
+		       uint16_t *all, unsigned *count)
+{
+	if (elements(in, k) != want)
+		return decode_not(d, in);
+	DECODE_TRY(keep_row(d, (uint16_t)want));
+	for (unsigned x = 0; x < want; x++) {
+		const struct ptx_operand *o = element(in, k, x);
+		if (o->kind != PTX_OPND_REG || ptx_type_bytes((enum ptx_type)f->f->regs[o->reg].type) != 4)
+			return decode_not(d, in);
+		DECODE_TRY(decode_reg(d, f, o->reg, &all[*count]));
+		DECODE_TRY(keep_row(d, all[*count]));
+		++*count;
+	}
+	return 0;
+}
+
+/* Whether the result's former value is added: a predicate, or a number. */
+static int adds(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, struct decode_record *r,
+		unsigned *flags)
+{
+	const struct ptx_operand *o = &in->operand[3];
+	r->i.c = FUNC_NONE;
+	if (decode_is_pred(f, o)) {
+		DECODE_TRY(decode_pred_source(d, f, r, o, &r->i.c));
+		*flags |= o->negated ? WARPGROUP_ADDS_NOT : 0;
+		return 0;
+	}
+	*flags |= o->kind == PTX_OPND_INT && o->imm ? WARPGROUP_ADDS : 0;
+	return o->kind == PTX_OPND_INT ? 0 : decode_not(d, in);
+}
+
+/* wgmma.mma_async is done at once, so that its fences and groups have nothing to wait for but time. Matrices whose elements lie across, and sparse
+ * ones, are not executed. */
+static int warpgroup(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
+{
+	enum { N_MOST = 256, REGISTERS = 4 };
+	struct decode_record r;
+	unsigned m, n, k, count = 0, flags = decode_word(in, "satfinite") ? WARPGROUP_CLAMP : 0;
+	uint16_t all[N_MOST / 2 + REGISTERS];
+	const char *shape = strstr(in->tail, ".m64n");
+	DECODE_TRY(decode_begin(d, f, in, &r));
+	if (decode_word(in, "fence") || decode_word(in, "commit_group") || decode_word(in, "wait_group"))
+		return decode_emit(d, &r);
+	const int to = format_of(in, 0), from = format_of(in, 1), other = format_of(in, 2);
+	if (!decode_word(in, "mma_async") || !shape || sscanf(shape, ".m%un%uk%u", &m, &n, &k) != 3 || n % 8 || !n ||
+	    n > N_MOST || to < 0 || from < 0 || other < 0 || formats[from].bits < 8 || formats[from].bits > 32 ||
+	    k * formats[from].bits != 256 || in->operand_count < 4 || decode_word(in, "sp"))
+		return decode_not(d, in);
+	for (unsigned x = 6; x < in->operand_count; x++)
+		if (in->operand[x].kind != PTX_OPND_INT || in->operand[x].imm)
+			return decode_fail(d, "a wgmma of matrices whose elements lie across is not executed");
+	for (unsigned x = 4; x < in->operand_count && x < 6; x++)
+		if ((int64_t)in->operand[x].imm == -1)
+			flags |= x == 4 ? WARPGROUP_MINUS_A : WARPGROUP_MINUS_B;
+	const bool in_registers = in->operand[1].kind == PTX_OPND_VECTOR;
+	const uint32_t at = d->manies;
+	DECODE_TRY(result_rows(d, f, in, 0, n / 2 / (formats[to].bits == 16 ? 2 : 1), all, &count));
+	const unsigned results = count;
+	if (in_registers)
+		DECODE_TRY(result_rows(d, f, in, 1, REGISTERS, all, &count));
+	DECODE_TRY(wait_for(d, f, in, all, count));
+	DECODE_TRY(decode_begin(d, f, in, &r));
+	r.i.a = FUNC_NONE;
+	if (!in_registers)
+		DECODE_TRY(decode_value(d, f, &r, in, 1, 8, &r.i.a));
+	DECODE_TRY(decode_value(d, f, &r, in, 2, 8, &r.i.b));
+	DECODE_TRY(adds(d, f, in, &r, &flags));
+	for (unsigned x = 0; x < results; x++)
+		decode_writes(&r, all[x]);
+	r.i.op = EXEC_wgmma;
+	r.i.imm = at;
+	r.i.more[0] = (uint16_t)n;
+	r.i.more[1] = (uint16_t)k;
+	r.i.more[2] = (uint16_t)((unsigned)formats[to].format | (unsigned)formats[from].format << 5 |
+				 (unsigned)formats[other].format << 10);
+	r.i.more[3] = (uint16_t)flags;
+	return decode_emit(d, &r);
+}
+
 /* A row for one half of a register: what a store takes, or what a load brings. */
 static int half_of(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, const struct ptx_operand *e,
 		   unsigned high, bool store, uint16_t *part)
@@ -295,6 +375,8 @@ int decode_matrix(struct decoder *d, struct decode_frame *f, const struct ptx_in
 	switch ((enum ptx_op)in->op) {
 	case PTX_OP_MMA:
 		return product(d, f, in);
+	case PTX_OP_WGMMA:
+		return warpgroup(d, f, in);
 	case PTX_OP_WMMA:
 		return decode_word(in, "mma") ? product(d, f, in) : fragment(d, f, in, decode_word(in, "store"));
 	case PTX_OP_MOVMATRIX:

@@ -82,6 +82,13 @@ enum { /* above them in more[3] */
        MATRIX_CLAMP = 1 << 3,
        MATRIX_XOR = 1 << 4 /* of single bits; else and */
 };
+enum {				    /* of wgmma, in more[3] */
+       WARPGROUP_ADDS = 1 << 0,	    /* c is added; with a predicate: where that is true */
+       WARPGROUP_ADDS_NOT = 1 << 1, /* where it is false */
+       WARPGROUP_MINUS_A = 1 << 2,
+       WARPGROUP_MINUS_B = 1 << 3,
+       WARPGROUP_CLAMP = 1 << 4
+};
 enum { /* imm of video instructions; what a, b and d take of their registers is as in ptx_operand.count */
        PACKED_A = 0,
        PACKED_B = 4,

@@ -214,6 +214,38 @@ static bool fused_bytes(double *c, const double *p, const double *q, unsigned n,
 	return true;
 }
 
+/* What products of a row of a, times a column of b, make of *to. */
+struct summing {
+	unsigned k, flags; /* enum of exec.h */
+	bool small, single_bits;
+	int bits; /* of a fused sum, 0: in double precision */
+};
+
+static struct summing summing_of(const struct func_program *p, unsigned to, unsigned from, unsigned k, unsigned flags)
+{
+	const bool small = from == MATRIX_E4M3 || from == MATRIX_E5M2;
+	const bool narrow = small || from == MATRIX_F16 || from == MATRIX_BF16 || from == MATRIX_TF32;
+	return (struct summing){.k = k,
+				.flags = flags,
+				.small = small,
+				.single_bits = from == MATRIX_B1,
+				.bits = narrow && to == MATRIX_F32 ? p->matrix_bits : 0};
+}
+
+static void sum_up(const struct summing *s, double *to, const double *row, const double *column)
+{
+	if (s->bits && (s->small ? fused_bytes(to, row, column, s->k, s->bits)
+				 : fused(to, row, column, s->k, s->bits) == TERMS_FINITE))
+		return;
+	for (unsigned z = 0; z < s->k; z++) {
+		const double p = row[z], q = column[z];
+		if (s->single_bits)
+			*to += s->flags & MATRIX_XOR ? p != q : p && q;
+		else
+			*to = add_product(p, q, *to);
+	}
+}
+
 void exec_wide_mma(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
 	const uint16_t *row = w->block->launch->program->many + (uint32_t)i->imm;
@@ -238,31 +270,104 @@ void exec_wide_mma(struct func_warp *w, const struct func_inst *i, uint32_t mask
 	gather(w, &f[1], a);
 	gather(w, &f[2], b);
 	gather(w, &f[3], c);
-	const bool small = format[1] == MATRIX_E4M3 || format[1] == MATRIX_E5M2;
-	const bool narrow = small || format[1] == MATRIX_F16 || format[1] == MATRIX_BF16 || format[1] == MATRIX_TF32;
-	const int bits = narrow && format[0] == MATRIX_F32 ? w->block->launch->program->matrix_bits : 0;
+	const struct summing sums = summing_of(w->block->launch->program, format[0], format[1], k, flags);
 	for (unsigned y = 0; y < m; y++)
 		for (unsigned x = 0; x < n; x++) {
-			double *to = &c[y * n + x], column[MOST_K];
-			const double *row_a = &a[y * k];
-			for (unsigned z = 0; bits && z < k; z++)
+			double column[MOST_K];
+			for (unsigned z = 0; z < k; z++)
 				column[z] = b[z * n + x];
-			if (bits && (small ? fused_bytes(to, row_a, column, k, bits)
-					   : fused(to, row_a, column, k, bits) == TERMS_FINITE))
-				continue;
-			double sum = *to;
-			for (unsigned z = 0; z < k; z++) {
-				double p = a[y * k + z], q = b[z * n + x];
-				if (format[1] == MATRIX_B1)
-					sum += flags & MATRIX_XOR ? p != q : p && q;
-				else
-					sum = add_product(p, q, sum);
-			}
-			c[y * n + x] = sum;
+			sum_up(&sums, &c[y * n + x], &a[y * k], column);
 		}
 	scatter(w, &f[0], c, mask, flags & MATRIX_CLAMP);
 }
 EXEC_FORWARD(mma)
+
+/* ---- of four warps ---- */
+
+enum { LINES = 16, GROUP_N = 256, GROUP_K = 32 }; /* of one warp; columns and elements of a product, at most */
+
+/* So many lines of a matrix in shared memory, whose elements follow each other along a line. A descriptor says where it begins, how far apart the next 16
+ * bytes of a line and the next eight lines are, and how 16-byte pieces of those eight trade places (PTX manual, asynchronous warpgroup level matrix
+ * operations, shared memory layout). */
+static bool lines_of(struct func_warp *w, uint64_t d, unsigned format, unsigned lines, unsigned k, double *out)
+{
+	const uint64_t start = (d & 0x3fff) << 4, across = (d >> 16 & 0x3fff) << 4, down = (d >> 32 & 0x3fff) << 4;
+	const unsigned swizzle = (unsigned)(d >> 62), width = swizzle ? 256u >> swizzle : 16,
+		       bytes = bits_of(format) / 8;
+	for (unsigned y = 0; y < lines; y++)
+		for (unsigned z = 0; z < k; z++) {
+			const unsigned along = z * bytes;
+			uint64_t at = start + y / 8 * down + y % 8 * width, v = 0;
+			at += swizzle ? along : along / 16 * across + along % 16;
+			at ^= swizzle ? (at >> 7 & (width / 16 - 1)) << 4 : 0;
+			if (at + bytes > w->block->launch->shared_bytes || d >> 49 & 7) {
+				w->space = PTX_SHARED;
+				w->fault = d >> 49 & 7 ? FUNC_FAULT_ALIGN : FUNC_FAULT_BOUNDS;
+				w->fault_lane = 0;
+				w->fault_address = at;
+				return false;
+			}
+			memcpy(&v, w->block->shared + at, bytes);
+			out[y * k + z] = value_of(format, v);
+		}
+	return true;
+}
+
+/* Which element of a warp's lines the i-th of a lane is. */
+static unsigned result_at(unsigned lane, unsigned i, unsigned n)
+{
+	const unsigned y = lane / GROUPS + i / 2 % 2 * 8, x = i / 4 * 8 + lane % GROUPS * 2 + i % 2;
+	return y * n + x;
+}
+
+/* A warp does its own sixteen of the 64 lines. */
+void exec_wide_wgmma(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	const uint16_t *row = w->block->launch->program->many + (uint32_t)i->imm;
+	const unsigned n = i->more[0], k = i->more[1], first = (unsigned)__builtin_ctz(mask), flags = i->more[3];
+	const unsigned to = i->more[2] & 31, from = i->more[2] >> 5 & 31, other = i->more[2] >> 10 & 31;
+	const unsigned per = bits_of(to) == 16 ? 2 : 1, line = w->thread / FUNC_LANES % 4 * LINES;
+	const bool predicate = i->c != FUNC_NONE && w->pred[i->c] >> first & 1;
+	const bool adds = i->c == FUNC_NONE ? flags & WARPGROUP_ADDS : predicate != ((flags & WARPGROUP_ADDS_NOT) != 0);
+	double a[4 * LINES * GROUP_K], b[GROUP_N * GROUP_K], c[LINES * GROUP_N];
+	const double *own = a;
+	if (i->a != FUNC_NONE) {
+		if (!lines_of(w, exec_row64(w, i->a)[first], from, 4 * LINES, k, a))
+			return;
+		own += line * k;
+	} else {
+		const struct fragment f = {
+		    .row = row + 1 + row[0] + 1, .rows = 4, .format = from, .height = LINES, .width = k};
+		gather(w, &f, a);
+	}
+	if (!lines_of(w, exec_row64(w, i->b)[first], other, n, k, b))
+		return;
+	for (unsigned z = 0; z < LINES * k && flags & WARPGROUP_MINUS_A; z++)
+		a[(size_t)(own - a) + z] = -own[z];
+	for (unsigned z = 0; z < n * k && flags & WARPGROUP_MINUS_B; z++)
+		b[z] = -b[z];
+	for (unsigned lane = 0; lane < FUNC_LANES; lane++)
+		for (unsigned e = 0; e < n / 2; e++) {
+			const uint32_t v = exec_row(w, row[1 + e / per])[lane] >> (per == 2 ? e % 2 * 16 : 0);
+			c[result_at(lane, e, n)] = adds ? value_of(to, per == 2 ? (uint16_t)v : v) : 0;
+		}
+	const struct summing sums = summing_of(w->block->launch->program, to, from, k, 0);
+	for (unsigned y = 0; y < LINES; y++)
+		for (unsigned x = 0; x < n; x++)
+			sum_up(&sums, &c[y * n + x], own + y * k, b + x * k);
+	EACH_LANE(l, mask)
+	{
+		for (unsigned e = 0; e < n / 2; e += per) {
+			uint32_t v = (uint32_t)bits_from(to, c[result_at(l, e, n)], flags & WARPGROUP_CLAMP);
+			if (per == 2)
+				v |= (uint32_t)bits_from(to, c[result_at(l, e + 1, n)], false) << 16;
+			exec_row(w, row[1 + e / per])[l] = v;
+		}
+	}
+}
+EXEC_FORWARD(wgmma)
+
+/* ---- fragments ---- */
 
 /* 8 x 8 elements of 16 bits. Lane 8 m + r says where row r of matrix m lies in shared memory. */
 static uint8_t *row_at(struct func_warp *w, const struct func_inst *i, uint32_t lane)

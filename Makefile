@@ -74,12 +74,14 @@ fuzz: setup-checks
 bench: tests
 	$(MESON) test -C $(BUILD) --benchmark --verbose
 
-# Packages, in out/: for this distribution, and one that runs from any folder.
+# Packages, in out/: for this distribution, and one that runs from any folder. With SYSROOT, a folder with an older system, the latter
+# runs there, too (doc/faq.md).
 deb: setup
+	@tools/install_needed.sh --packages
 	tools/package.sh deb out
 
 tarball: setup
-	tools/package.sh tarball out
+	SYSROOT=$(SYSROOT) tools/package.sh tarball out
 
 install: program
 	ninja -C $(BUILD) lib

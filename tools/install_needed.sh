@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs what the build needs and this machine lacks, on Debian and Ubuntu. Says what it installs. Does nothing, and
-# needs no rights, when everything is there. With --checks also what only the tests and checks need.
+# needs no rights, when everything is there. With --checks also what only the tests and checks need, with --packages what
+# only packages need.
 set -eu
 
 # What must be there: a test for it, and the package that brings it.
@@ -22,6 +23,7 @@ done
 [ -e /usr/include/CL/cl.h ] || missing="$missing opencl-c-headers"
 # A compiler without the C library's headers builds nothing.
 [ -e /usr/include/stdio.h ] || missing="$missing libc6-dev"
+[ "${1:-}" != --packages ] || command -v dpkg-shlibdeps >/dev/null 2>&1 || missing="$missing dpkg-dev"
 if [ "${1:-}" = --checks ]; then
 	for pair in $checks; do
 		command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair##*:}"

@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 SKIPPED = 77
-MOST = 500_000  # bytes of a page of these runs; today's ask a fifth more, answer more, and come to 520,000 at most
+MOST, MOST_FRESH = 500_000, 600_000  # bytes of a page: of runs recorded before some questions were asked, and of one that asks all
 HOSTILE = '</script><img src=x onerror="window.hostile=1"><script>window.hostile=1</script>'
 APART = "walk.global.1.latency"  # what one card of many differs in
 MODULES = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "fathom-checks", "node_modules")
@@ -32,6 +32,15 @@ def page(fathom, out, *runs):
     if done.returncode:
         sys.exit(f"exit {done.returncode}: {done.stderr}")
     return os.path.getsize(out)
+
+
+def measured(fathom, folder):
+    """A run of today's program, with every question."""
+    path = os.path.join(folder, "toy.fathom")
+    done = subprocess.run([fathom, "run", "-d", "sim:toy", "-o", path], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"run: exit {done.returncode}: {done.stderr}")
+    return path
 
 
 def cards(fathom, folder, small, hostile):
@@ -60,12 +69,13 @@ def main():
             db.execute("UPDATE finding SET because = ?, text = CASE kind WHEN 'text' THEN '<b>' ELSE text END", (HOSTILE,))
             db.execute("UPDATE device SET name = ?", (HOSTILE,))
         db.close()
-        pages = [os.path.join(folder, name + ".html") for name in ("h200", "hostile", "both")]
+        pages = [os.path.join(folder, name + ".html") for name in ("h200", "hostile", "both", "toy")]
         asked_more = os.path.join(folder, "h100.html")
-        for card, path, run in (("an H100", asked_more, unpack(source, "h100", folder)), ("an H200", pages[0], large)):
+        for card, path, run, most in (("an H100", asked_more, unpack(source, "h100", folder), MOST), ("an H200", pages[0], large, MOST),
+                                      ("a fresh run", pages[3], measured(fathom, folder), MOST_FRESH)):
             size = page(fathom, path, run)
-            if size > MOST:
-                wrong.append(f"a page of {card} has {size} bytes, at most {MOST}")
+            if size > most:
+                wrong.append(f"a page of {card} has {size} bytes, at most {most}")
         page(fathom, pages[1], hostile)
         page(fathom, pages[2], small, hostile)
         pages.append(cards(fathom, folder, small, hostile))

@@ -68,7 +68,8 @@ def strip_comments(text):
     return re.sub(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", blank, text, flags=re.S)
 
 
-def check_includes(root, path, table, problems):
+def check_includes(root, path, table, used, problems):
+    """Adds to `used` what of the table this file needs."""
     room = room_of(path, table)
     if not room:
         problems.append(f"{path}: its room is not in the table of ARCHITECTURE.md")
@@ -93,6 +94,7 @@ def check_includes(root, path, table, problems):
             continue
         theirs = room_of(target, table)
         inner = target[4:] if target.startswith("src/") else target
+        used.update((room, name) for name in (theirs, inner) if name in allowed)
         if theirs == room or "*" in allowed or theirs in allowed or inner in allowed:
             continue
         problems.append(f"{path}:{number}: {room} may not include {inner} (allowed: {' '.join(sorted(allowed)) or 'libc'})")
@@ -126,12 +128,14 @@ def check_names(root, problems):
 def main():
     root = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     table = rules(root)
-    problems = []
+    problems, used = [], set()
     count = 0
     for path in sources(root):
         count += 1
-        check_includes(root, path, table, problems)
+        check_includes(root, path, table, used, problems)
         check_words(root, path, table, problems)
+    problems.extend(f"ARCHITECTURE.md: {room} may include {name}, and no file does" for room in table for name in sorted(table[room])
+                    if name != "*" and (room, name) not in used)
     check_names(root, problems)
     for p in problems:
         print(p)

@@ -293,7 +293,7 @@ int measuring_run(struct measuring *m, struct run *r, struct gpu *gpu, const str
 		char why[sizeof(c->error.text)];
 
 		snprintf(why, sizeof(why), "%s", c->error.text);
-		return cmd_fail(c, CMD_DEVICE, "%.300s; the probes stored in %s before are kept", why, m->path);
+		return cmd_fail(c, CMD_DEVICE, "%.300s; the probes that ended are kept in %s", why, m->path);
 	}
 	if (m->verbose)
 		progress_times(&m->progress, r);

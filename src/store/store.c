@@ -50,8 +50,7 @@ int store_fail(const struct store *s, int code, struct err *e)
 	case SQLITE_LOCKED:
 		return err_set(e, -EBUSY, "%s is in use: another fathom is writing it", s->path);
 	case SQLITE_FULL:
-		return err_set(e, -ENOSPC, "the disk is full: %s could not be extended; what it held before is safe",
-			       s->path);
+		return err_set(e, -ENOSPC, "the disk is full: %s could not be extended", s->path);
 	case SQLITE_READONLY:
 		return err_set(e, -EROFS, "%s cannot be written: the file or its folder is read-only", s->path);
 	case SQLITE_CANTOPEN:
@@ -63,8 +62,7 @@ int store_fail(const struct store *s, int code, struct err *e)
 		return err_set(e, -EINVAL, "%s is not a run file of fathom (nor any SQLite file)", s->path);
 	case SQLITE_IOERR:
 		if (system == ENOSPC || system == EFBIG || system == EDQUOT)
-			return err_set(e, -ENOSPC,
-				       "no more room: %s could not be extended; what it held before is safe", s->path);
+			return err_set(e, -ENOSPC, "no more room: %s could not be extended", s->path);
 		if (code == SQLITE_IOERR_SHORT_READ)
 			return store_damaged(s, e, "it ends too early");
 		return err_set(e, -EIO, "%s cannot be read or written: %s", s->path,

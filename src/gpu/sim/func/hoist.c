@@ -80,7 +80,7 @@ static uint32_t hoist(struct stretch *s, uint32_t from, uint32_t floor, uint32_t
 	const struct func_inst *load = &s->inst[from];
 	struct slice c = {.at = {from}, .count = 1};
 	uint32_t to = from, filled = registers_of(s, from);
-	while (to > floor && s->live[to] + filled <= registers) {
+	while (to > floor && s->live[to - 1] + filled <= registers) {
 		const struct func_inst *i = &s->inst[to - 1];
 		const struct func_info *n = &s->info[to - 1];
 		bool needs, clashes;

@@ -130,13 +130,13 @@ static void early(void **state)
 	order("ld.global.f32 f0, [d0]; fma.rn.f32 f1, f0, f0, f1; mov.u32 a1, %clock; ld.global.f32 f2, [d0+4];"
 	      "fma.rn.f32 f1, f2, f2, f1; st.global.f32 [d0], f1; ret;",
 	      32, "lfclf");
-	/* three registers are left: the fourth load goes ahead when another's value has been used */
+	/* two registers are left: each further load goes ahead when another's value has been used */
 	static const char four[] =
 	    "ld.global.f32 f0, [d0]; fma.rn.f32 f1, f0, f0, f1; ld.global.f32 f2, [d0+4]; fma.rn.f32 f1, f2, f2, f1;"
 	    "ld.global.f32 f3, [d0+8]; fma.rn.f32 f1, f3, f3, f1; ld.global.f32 f4, [d0+12]; fma.rn.f32 f1, f4, f4, f1;"
 	    "st.global.f32 [d0], f1; ret;";
 	order(four, 32, "llllffff");
-	order(four, 8, "lllflfff");
+	order(four, 8, "llflflff");
 }
 
 int main(void)

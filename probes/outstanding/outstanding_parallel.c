@@ -30,10 +30,22 @@ static unsigned beside(const struct steps *t, bool *more)
 	if (!(t->warp[1] - t->warp[0] < HALF * own))
 		return 0;
 	for (unsigned k = 2; k < t->count; k++)
-		if (t->warp[k] - t->warp[k - 1] >= HALF * own)
+		if (!(t->warp[k] - t->warp[k - 1] < HALF * own))
 			return k;
 	*more = true;
 	return t->count;
+}
+
+/* What each thread's line adds to the first one's. */
+static void conclude_record(struct study *s, double own, unsigned warp)
+{
+	double step = 1;
+
+	study_number(s, "clock.granularity", &step);
+	const double each = own / (warp - 1), off = 2 * step / (warp - 1);
+	study_measured_number(s, "outstanding.record", each, each - off, each + off, "sm",
+			      "latency of a warp's lines less that of one line, over the others", "l2",
+			      "%u lines of one warp are back %.0f cycles after one line would be", warp, own);
 }
 
 void parallel_conclude(struct study *s, const struct way *l2, unsigned entries)
@@ -54,22 +66,25 @@ void parallel_conclude(struct study *s, const struct way *l2, unsigned entries)
 	t.alone = time_of(s, 1);
 	for (; t.count < most; t.count++)
 		t.warp[t.count] = time_of(s, (t.count + 1) * warp);
-	const double own = t.warp[0] - t.alone;
+	const double own = t.warp[0] - t.alone, last = most ? t.warp[most - 1] : NAN;
 	if (study_pending(s))
 		return;
-	if (most < LEAST || (own >= SEEN && own < SEEN * l2->spread)) {
+	if (most < LEAST || !isfinite(own + last) || (own >= SEEN && own < SEEN * l2->spread)) {
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "l2",
 			      "%u warps fill the table, and the latency of a line spreads by %.0f cycles", most,
 			      l2->spread);
 		return;
 	}
 	const unsigned found = own >= SEEN ? beside(&t, &more) : 0, lines = found * warp;
-	if (!found)
+	if (!found) {
 		study_verdict(
 		    s, key, VERDICT_ABSENT, "l2",
 		    "the lines of one warp take %.0f cycles longer than one line, and those of two %.0f longer again",
 		    own, t.warp[1] - t.warp[0]);
-	else if (more)
+		return;
+	}
+	conclude_record(s, own, warp);
+	if (more)
 		study_bound(s, key, lines, INFINITY, method, "l2",
 			    "a warp's lines take %.0f cycles longer than one, and those of %u warps as long", own,
 			    found);

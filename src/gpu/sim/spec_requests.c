@@ -201,11 +201,16 @@ static void tell_fits(struct teller *t, const struct sim_spec *s, uint32_t loads
 static void tell_parallel(struct teller *t, const struct sim_spec *s)
 {
 	const struct cache_spec *l2 = s->has_l2 ? &s->global.level[1] : NULL;
-	if (!s->recorders)
+	if (!s->recorders) {
 		tell_absent(t, "outstanding.parallel");
-	else if (l2 && !(l2->bandwidth > 0) && !(l2->interval > 0) &&
-		 s->global.issue + s->global.request < s->record * s->warp_size / 4)
+		tell_absent(t, "outstanding.record");
+	} else if (s->recorders > 1 && l2 && !(l2->bandwidth > 0) && !(l2->interval > 0) &&
+		   s->global.issue + s->global.request < s->record * s->warp_size / 4) {
 		tell_number(t, "outstanding.parallel", s->recorders * s->warp_size, 0);
+		/* A few cycles of the counter, and of what goes on between two loads. */
+		tell_number(t, "outstanding.record", s->record,
+			    (2 * s->clock_granularity + s->scheduler_issue) / (s->warp_size - 1));
+	}
 }
 
 static void tell_outstanding(struct teller *t, const struct sim_spec *s)

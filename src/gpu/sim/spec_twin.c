@@ -259,7 +259,7 @@ static void device(struct twin *t)
 static void core(struct twin *t)
 {
 	const struct finding_list *l = &t->r->findings;
-	double turn = 30, link = 10, entries;
+	double turn = 30, link = 10, entries, parallel;
 	twin_word(t, "core.policy", "round_robin oldest youngest greedy", "", NULL);
 	const struct finding *dual = twin_found(t, "core.dual_issue");
 	if (dual && dual->value.kind == VALUE_TEXT)
@@ -288,6 +288,11 @@ static void core(struct twin *t)
 		if (twin_found(t, "outstanding.merge") &&
 		    strcmp(twin_found(t, "outstanding.kind")->value.text, "mshr") == 0)
 			twin_take(t, "outstanding.merge", "count", 0, "");
+		if (twin_number(l, "outstanding.parallel", &parallel) && twin_found(t, "outstanding.record")) {
+			twin_put(t, "outstanding.recorders", parallel / t->r->device.warp_size, "count",
+				 twin_found(t, "outstanding.parallel"), NULL);
+			twin_take(t, "outstanding.record", "cycles", 0, "");
+		}
 	}
 }
 

@@ -100,7 +100,7 @@ void spec_random_requests(struct str *out, uint64_t seed, bool uncached)
 	}
 	struct stream e = {.out = out};
 	rng_seed(&e.r, hash64("recorders", 9, seed));
-	bool entered = draw_chance(&e.r, 1.0 / 40);
+	bool entered = draw_chance(&e.r, 1.0 / 20);
 	int recorders = draw_between(&e.r, 2, 4), record = draw_between(&e.r, 1, 4);
 	if (table && entered) {
 		draw_put_int(e.out, "outstanding.recorders", "count", recorders);

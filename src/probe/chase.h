@@ -205,7 +205,7 @@ struct chase_path {
 };
 
 /* Says in the array `why` what something is not known for. UNDECIDED, and so false. */
-#define CHASE_WHY(why, ...) chase_why(why, sizeof(why), __VA_ARGS__)
+#define CHASE_WHY(why, ...) ((void)chase_why(why, sizeof(why), __VA_ARGS__), CHASE_UNDECIDED)
 enum chase_state chase_why(char *why, size_t n, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* The same of a fact; or what it is: DONE. */
 enum chase_state chase_undecided(struct chase_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

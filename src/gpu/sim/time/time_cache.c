@@ -238,7 +238,7 @@ static inline uint32_t find_empty(struct time_cache *c, uint32_t set, const uint
 /* Ages only grow, so whoever is left of those that were the oldest of all still comes before the others. */
 static void list_oldest(struct cache_oldest *o, const uint64_t *age, uint32_t ways)
 {
-	uint64_t least[CACHE_OLDEST];
+	uint64_t least[CACHE_OLDEST] = {0};
 	uint32_t n = 0;
 	for (uint32_t w = 0; w < ways; w++) {
 		if (n == CACHE_OLDEST && age[w] >= least[n - 1])
@@ -253,7 +253,7 @@ static void list_oldest(struct cache_oldest *o, const uint64_t *age, uint32_t wa
 	}
 	o->next = 0;
 	o->count = (uint8_t)n;
-	o->until = least[n - 1];
+	o->until = n ? least[n - 1] : 0;
 }
 
 static uint32_t find_oldest(const struct time_cache *c, uint32_t set, const uint64_t *age, uint32_t ways)

@@ -137,6 +137,8 @@ CASES = {
     "eight words at a time": (kernel("mov.u32 %r1, 1; mov.u32 %r8, 8; st.global.v8.b32 [%q1], {%r1, %r1, %r1, %r1, %r1, %r1, %r1, %r8};"
                                      "ld.global.v8.b32 {%r11, %r12, %r13, %r14, %r15, %r16, %r17, %r18}, [%q1]; add.u32 %r1, %r17, %r18; st.global.u32 [%q1], %r1;"),
                               [9, 1, 1, 1, 1, 1, 1, 8]),
+    "votes among others": (kernel(lanes("mov.u32 %r2, %lanemask_lt; setp.eq.u32 %p1, %r2, %r2; vote.sync.ballot.b32 %r1, %p1, %r2;")),
+                           [(1 << k) - 1 for k in range(32)], "", 32),
     "one of the warp": (kernel(lanes("elect.sync %r2|%p1, 0xffffffff; selp.b32 %r1, 7, 0, %p1; mov.u32 %r3, %envreg3; add.u32 %r1, %r1, %r3;")), [7] + [0] * 31, "", 32),
     "old products": (kernel("mov.f32 %f1, 0f40000000; mov.f32 %f2, 0f40400000; mad.f32 %f3, %f1, %f2, 0f3f800000; st.global.f32 [%q1], %f3;", sm=20,
                             version="1.4", size=""), [0x40e00000]),
@@ -178,7 +180,7 @@ CASES = {
     "malloc without a heap": (kernel("{ .param .b64 n; st.param.b64 [n], 16; .param .b64 p; call.uni (p), malloc, (n); ld.param.b64 %q2, [p]; }"
                                      "st.global.u64 [%q1], %q2; st.global.u32 [%q1+8], 3;",
                                      before=".extern .func (.param .b64 p) malloc (.param .b64 n);"), [0, 0, 3]),
-    "a function with it": (kernel("call lost, ();", before=".func lost() { wgmma.fence.sync.aligned; }"), None, "which is not executed: "),
+    "a function with it": (kernel("call lost, ();", before=".func lost() { brkpt; }"), None, "which is not executed: "),
     "a name that is near": (kernel("muv.u32 %r1, 1;"), None, "unknown instruction 'muv'; did you mean"),
     "calling itself": (kernel("call f, ();", before=".func f() { call f, (); ret; }"), None, "stack overflow: calls within calls need more than the 16"),
 }

@@ -9,26 +9,37 @@ static uint32_t members(const struct func_warp *w, uint16_t row, uint32_t mask)
 	return row == FUNC_NONE ? mask : mask & exec_row(w, row)[__builtin_ctz(mask)];
 }
 
+/* Among the lanes `with`, of which p say yes. */
+static bool votes(const struct func_inst *i, uint32_t with, uint32_t p)
+{
+	return i->more[0] == PTX_SUB_ANY ? p != 0 : p == with || (i->more[0] == PTX_SUB_UNI && !p);
+}
+
+/* Each lane hears of those that it names itself, which mostly are the same. */
 void exec_wide_vote(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
-	uint32_t with = members(w, i->more[2], mask);
-	uint32_t p = (i->more[1] ? ~w->pred[i->a] : w->pred[i->a]) & with;
-	switch (i->more[0]) {
-	case PTX_SUB_ALL:
-		exec_put_pred(w, i->dst, mask, p == with ? UINT32_MAX : 0);
-		break;
-	case PTX_SUB_ANY:
-		exec_put_pred(w, i->dst, mask, p ? UINT32_MAX : 0);
-		break;
-	case PTX_SUB_UNI:
-		exec_put_pred(w, i->dst, mask, p == with || p == 0 ? UINT32_MAX : 0);
-		break;
-	default:
-		EACH_LANE(l, mask)
-		{
-			exec_row(w, i->dst)[l] = p;
-		}
+	const uint32_t first = members(w, i->more[2], mask),
+		       *named = i->more[2] == FUNC_NONE ? NULL : exec_row(w, i->more[2]);
+	const uint32_t yes = i->more[1] ? ~w->pred[i->a] : w->pred[i->a];
+	uint32_t others = 0, answer = 0;
+	EACH_LANE(l, named ? mask : 0)
+	{
+		others |= (named[l] & mask) ^ first;
 	}
+	if (i->more[0] != PTX_SUB_BALLOT && !others) {
+		exec_put_pred(w, i->dst, mask, votes(i, first, yes & first) ? UINT32_MAX : 0);
+		return;
+	}
+	EACH_LANE(l, mask)
+	{
+		const uint32_t with = others ? named[l] & mask : first;
+		if (i->more[0] == PTX_SUB_BALLOT)
+			exec_row(w, i->dst)[l] = yes & with;
+		else
+			answer |= (uint32_t)votes(i, with, yes & with) << l;
+	}
+	if (i->more[0] != PTX_SUB_BALLOT)
+		exec_put_pred(w, i->dst, mask, answer);
 }
 EXEC_FORWARD(vote)
 

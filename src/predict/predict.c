@@ -207,14 +207,13 @@ static int times(struct job *j)
 		rc = note(
 		    j, "which parts of units operations share is not measured: %.3g s if all of them, %.3g s if none",
 		    one, each);
-	if (!rc && !j->model.launch.there) {
+	for (const struct predict_term *t = r->terms; t && !rc; t = t->next) {
+		if (!t->open)
+			continue;
 		r->hi = INFINITY;
-		rc = note(j, "no finding tells what a launch costs: the time has no upper end");
-	}
-	if (!rc && j->model.atomics && !j->model.atomic_same.there) {
-		r->hi = r->kernel_hi = INFINITY;
-		rc =
-		    note(j, "no finding tells how atomics on one address follow each other: the time has no upper end");
+		if (strcmp(t->key, "host.launch_latency") != 0)
+			r->kernel_hi = INFINITY;
+		rc = note(j, "no finding has %s: the time has no upper end", t->key);
 	}
 	if (!rc && j->walk.endless) {
 		r->hi = r->kernel_hi = INFINITY;

@@ -44,6 +44,7 @@ struct predict_term {
 	char key[96];
 	char unit[24];
 	bool missing;
+	bool open; /* missing, and nothing stands in for it: what it would cost counts as nothing */
 	double value, lo, hi;
 	char effect[160]; /* missing, or only bounded: what the prediction does without it */
 	struct predict_term *next;

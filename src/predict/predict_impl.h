@@ -108,6 +108,8 @@ struct terms {
 };
 /* more_is_faster: of rates. A finding that is only bounded is used with a note. effect: what is done without. */
 struct term term_get(struct terms *t, const char *key, bool more_is_faster, const char *effect);
+/* The same of what the kernel needs and nothing stands in for: without it the time has no upper end. */
+struct term term_need(struct terms *t, const char *key, bool more_is_faster, const char *effect);
 /* The same without a word when it is not there. */
 struct term term_try(struct terms *t, const char *key, bool more_is_faster);
 double term_at(const struct term *t, enum predict_end end);
@@ -152,7 +154,6 @@ struct model {		       /* findings, ready for use */
 	uint32_t entries,
 	    entry_bytes; /* requests that an SM can have waiting, 0: any number; bytes of a line of them, 0: of whole loads */
 	uint32_t warp_loads; /* loads that a warp can have waiting, 0: any number */
-	bool atomics;	     /* the kernel has some */
 	struct term atomic_same, atomic_latency;
 	struct term blocks; /* seconds from one block of the launch to the next, at least */
 	struct term cold;   /* cycles until the first instruction is there */

@@ -86,6 +86,15 @@ struct term term_get(struct terms *t, const char *key, bool more_is_faster, cons
 	return v;
 }
 
+struct term term_need(struct terms *t, const char *key, bool more_is_faster, const char *effect)
+{
+	struct term v = term_get(t, key, more_is_faster, effect);
+	struct predict_term *p = v.there || term_absent(t, key) ? NULL : listed(t, key);
+	if (p)
+		p->open = true;
+	return v;
+}
+
 /* What a device says of itself, where nothing was measured. */
 static struct term said(struct terms *t, const char *key, double says)
 {
@@ -201,7 +210,7 @@ static struct term issue_of(struct terms *t, const char *stem, double warp)
 	if (outside_only(t) && outside_known(t, stem))
 		return outside_issue(t, stem);
 	snprintf(key, sizeof key, "arith.%s.issue", stem);
-	return term_get(t, key, false, "its instructions are issued as fast as any");
+	return term_need(t, key, false, "its instructions are issued as fast as any");
 }
 
 static uint32_t unit_number(struct model *m, const struct terms *t, const char *stem)
@@ -322,7 +331,7 @@ static void time_arithmetic(struct model *m, struct terms *t, const struct ptx_i
 	snprintf(key, sizeof key, "arith.%s.latency", stem);
 	out->latency = outside_only(t) && outside_known(t, stem)
 			   ? outside_latency(t, stem)
-			   : term_get(t, key, false, "its result is there when the next instruction can issue");
+			   : term_need(t, key, false, "its result is there when the next instruction can issue");
 	out->unit = unit_number(m, t, stem);
 	out->part = part_of(t, m, out, stem);
 	out->kind = in->type == PTX_F32 && !strstr(out->unit ? m->unit[out->unit] : "", "sfu") ? KIND_SINGLE
@@ -450,7 +459,7 @@ int model_open(struct model *m, struct terms *t, const struct ptx_func *entry, s
 	m->warp_size = said(t, "device.warp_size", t->d->warp_size);
 	m->sm_count = said(t, "device.sm_count", t->d->sm_count);
 	m->clock_hz = said(t, "device.clock_hz", t->d->clock_hz);
-	m->launch = term_get(t, "host.launch_latency", false, "a launch costs nothing");
+	m->launch = term_need(t, "host.launch_latency", false, "a launch costs nothing");
 	m->blocks = term_get(t, "host.block_interval", false, "blocks begin as soon as there is room for them");
 	m->issue_least = least_issue(t);
 	get_gaps(m, t);
@@ -477,11 +486,10 @@ int model_open(struct model *m, struct terms *t, const struct ptx_func *entry, s
 		terms_shared(m, t);
 	if (uses(entry, PTX_CONST, false))
 		m->constant_latency = term_get(t, "cache.constant.l1.latency", false, "constants are there at once");
-	m->atomics = uses(entry, PTX_GLOBAL, true);
-	if (m->atomics) {
+	if (uses(entry, PTX_GLOBAL, true)) {
 		m->atomic_latency = term_get(t, "atomic.add.latency", false, "an atomic takes as long as a load");
 		m->atomic_same =
-		    term_get(t, "atomic.add.same_address", false, "atomics on one address do not wait for each other");
+		    term_need(t, "atomic.add.same_address", false, "atomics on one address do not wait for each other");
 	}
 	get_control(m, t, entry);
 	terms_cold(m, t);

@@ -15,7 +15,7 @@ static struct term memory_latency(struct terms *t)
 	static const char clocked[] = "memory.global.latency", timed[] = "memory.global.4.timed_latency";
 	if (!told(t, clocked) && told(t, timed))
 		return term_try(t, timed, false);
-	return term_get(t, clocked, false, "loads that miss every cache take no time but their bytes'");
+	return term_need(t, clocked, false, "loads that miss every cache take no time but their bytes'");
 }
 
 void terms_memory(struct model *m, struct terms *t)
@@ -27,12 +27,12 @@ void terms_memory(struct model *m, struct terms *t)
 		m->memory_total = outside_bandwidth(t, &m->clock_hz);
 	if (!m->memory_total.there)
 		m->memory_total =
-		    term_get(t, "memory.global.bandwidth", true, "memory moves any number of bytes at once");
+		    term_need(t, "memory.global.bandwidth", true, "memory moves any number of bytes at once");
 	if (m->has_l2) {
 		m->l2_latency = term_get(t, "cache.global.l2.latency", false, "hits of the L2 take as long as misses");
 		m->l2_rate =
 		    term_get(t, "cache.global.l2.bandwidth", true, "one SM draws any number of bytes from the L2");
-		m->l2_total = term_get(t, "cache.global.l2.bandwidth_total", true, "the L2 serves all SMs at once");
+		m->l2_total = term_need(t, "cache.global.l2.bandwidth_total", true, "the L2 serves all SMs at once");
 		m->l2_size = term_get(t, "cache.global.l2.size", true, "everything that was read stays in the L2");
 	}
 	if (m->has_l1) {
@@ -111,12 +111,12 @@ void terms_cold(struct model *m, struct terms *t)
 
 void terms_shared(struct model *m, struct terms *t)
 {
-	m->shared_latency = term_get(t, "shared.latency", false, "shared memory answers at once");
+	m->shared_latency = term_need(t, "shared.latency", false, "shared memory answers at once");
 	m->shared_rate =
-	    term_get(t, "shared.bandwidth", true, "shared memory is read as fast as instructions are issued");
+	    term_need(t, "shared.bandwidth", true, "shared memory is read as fast as instructions are issued");
 	struct term banks = term_get(t, "shared.banks", false, "bank conflicts cost nothing"),
 		    width = term_get(t, "shared.bank_width", false, "bank conflicts cost nothing");
-	m->conflict = term_get(t, "shared.conflict_cost", false, "bank conflicts cost nothing");
+	m->conflict = term_need(t, "shared.conflict_cost", false, "bank conflicts cost nothing");
 	if (banks.there && width.there && m->conflict.there) {
 		m->banks = (uint32_t)banks.value;
 		m->bank_width = (uint32_t)width.value;

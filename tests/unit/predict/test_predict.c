@@ -150,6 +150,11 @@ static void data_that_decide_a_loop_are_named(void **state)
 	give(&x, "host.launch_latency", 0);
 	take(&x, "cache.global.l1.size");
 	take(&x, "cache.global.l2.size");
+	x.q.turns = 1;
+	run(&x);
+	assert_true(isinf(x.r.hi) && isinf(x.r.kernel_hi)); /* nothing tells what memory moves */
+	give(&x, "memory.global.bandwidth", 32);
+	x.q.turns = 0;
 	run(&x);
 	assert_true(isinf(x.r.hi));
 	assert_non_null(x.r.notes);

@@ -10,6 +10,7 @@
  */
 #ifndef FATHOM_CHASE_H
 #define FATHOM_CHASE_H
+#include <assert.h>
 #include "probe/probe.h"
 
 /* p[] of the experiments "chase" and "lap"; x is the footprint in bytes. */
@@ -205,8 +206,14 @@ struct chase_path {
 };
 
 /* Says in the array `why` what something is not known for. UNDECIDED, and so false. */
-#define CHASE_WHY(why, ...) ((void)chase_why(why, sizeof(why), __VA_ARGS__), CHASE_UNDECIDED)
+#define CHASE_WHY(why, ...) chase_says(chase_why(why, sizeof(why), __VA_ARGS__))
 enum chase_state chase_why(char *why, size_t n, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* What chase_why returns, in sight of whoever reads the caller alone. */
+static inline enum chase_state chase_says(enum chase_state undecided)
+{
+	assert(undecided == CHASE_UNDECIDED);
+	return CHASE_UNDECIDED;
+}
 /* The same of a fact; or what it is: DONE. */
 enum chase_state chase_undecided(struct chase_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 enum chase_state chase_decided(struct chase_fact *f, uint64_t value);

@@ -10,8 +10,8 @@
  */
 #ifndef FATHOM_CHASE_H
 #define FATHOM_CHASE_H
-#include <assert.h>
 #include "probe/probe.h"
+#include <assert.h>
 
 /* p[] of the experiments "chase" and "lap"; x is the footprint in bytes. */
 enum chase_param {

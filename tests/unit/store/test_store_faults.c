@@ -67,9 +67,12 @@ static int do_truncate(sqlite3_file *f, sqlite3_int64 n)
 	return fails() ? SQLITE_IOERR_TRUNCATE : real(f)->pMethods->xTruncate(real(f), n);
 }
 
+/* No machine loses its power here, so what was written is there without waiting for the real disk, which takes most of this test's time. */
 static int do_sync(sqlite3_file *f, int flags)
 {
-	return fails() ? SQLITE_IOERR_FSYNC : real(f)->pMethods->xSync(real(f), flags);
+	(void)f;
+	(void)flags;
+	return fails() ? SQLITE_IOERR_FSYNC : SQLITE_OK;
 }
 
 static int do_size(sqlite3_file *f, sqlite3_int64 *n)
@@ -135,7 +138,8 @@ static int do_open(sqlite3_vfs *v, const char *name, sqlite3_file *f, int flags,
 static int do_delete(sqlite3_vfs *v, const char *name, int sync)
 {
 	(void)v;
-	return fails() ? SQLITE_IOERR_DELETE : disk.real->xDelete(disk.real, name, sync);
+	(void)sync;
+	return fails() ? SQLITE_IOERR_DELETE : disk.real->xDelete(disk.real, name, 0);
 }
 
 static void disk_fail(long after, bool stays)

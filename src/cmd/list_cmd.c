@@ -45,7 +45,8 @@ static void rows_print(struct str *out, const struct row *rows, size_t n, size_t
 		}
 		str_init(&broken);
 		render_wrap(&broken, text, indent, page);
-		str_add(out, str_text(&broken) + (beside ? indent : 0));
+		if (!broken.failed)
+			str_add(out, str_text(&broken) + (beside ? indent : 0));
 		out->failed |= broken.failed;
 		str_free(&broken);
 	}

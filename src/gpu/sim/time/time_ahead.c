@@ -56,7 +56,7 @@ static inline void issue_apart(struct time_run *x, struct time_sched *s, struct 
 /* Whether another scheduler's barrier may give a warp of this one a turn. */
 static bool is_waited_for(const struct time_run *x, const struct time_sched *s)
 {
-	for (uint32_t k = 0; x->p->meets && k < s->slots; k++)
+	for (uint32_t k = 0; x->p->barriers && k < s->slots; k++)
 		if (s->wake[k] == NEVER && s->warp[k])
 			return true;
 	return false;

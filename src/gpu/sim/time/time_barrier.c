@@ -89,7 +89,7 @@ static void cluster_barrier(struct time_run *x, struct time_warp *w, const struc
 		w->waits_at = w->f.pc;
 		func_warp_next(&w->f);
 		w->waiting = TIME_BARRIERS + 1;
-		time_wake(w->sched, w->slot, NEVER);
+		w->sched->wake[w->slot] = NEVER;
 		return;
 	}
 	func_warp_next(&w->f);

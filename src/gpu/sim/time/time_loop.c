@@ -507,7 +507,7 @@ void time_run_cluster(struct time_run *x, uint64_t end)
 {
 	const struct time_request *q = x->q;
 	x->apart = !x->c->direct && !x->dual && !x->watch && !x->note && !q->poll && !q->check && !time_is_limited(q) &&
-		   !(x->l->independent && x->p->meets);
+		   !(x->l->independent && x->p->barriers);
 	while (!x->stop && time_step(x, end))
 		;
 }

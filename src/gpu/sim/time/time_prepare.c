@@ -256,7 +256,6 @@ int time_prepare(struct time_program **out, struct arena *a, const struct sim_sp
 		return -ENOMEM;
 	func_stretches(f, stretch);
 	for (uint32_t i = 0; i < f->inst_count; i++) {
-		p->meets |= f->inst[i].kind == FUNC_BARRIER && !(f->inst[i].flags & FUNC_WARP_SYNC);
 		if (f->info[i].fused)
 			continue;
 		prepare(p, s, &f->inst[i], &f->info[i], &t[i]);

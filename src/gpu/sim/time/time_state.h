@@ -72,7 +72,6 @@ struct time_program {
 	uint32_t set_count;
 	uint32_t slots;		   /* of the scoreboard */
 	uint32_t barriers;	   /* that its blocks take of those of an SM */
-	bool meets;		   /* warps wait for each other somewhere: at those, or at their cluster's */
 	uint64_t literals;	   /* fingerprint of the rows that hold literals, never 0 */
 	uint64_t code, code_bytes; /* fingerprint of the records, size of the native code */
 };

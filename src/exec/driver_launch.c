@@ -282,28 +282,34 @@ static uint64_t blocks_at_once(struct CUfunc_st *f, const struct exec_shape *s)
 	return (uint64_t)exec_blocks_per_sm(f, threads, s->shared) * exec_process.spec->sm_count;
 }
 
+/* What both questions about clusters begin with. */
+static CUresult cluster_asked(const int *out, CUfunction f, const struct exec_launch_config *c, struct exec_shape *s)
+{
+	const CUresult r = out && f && c ? exec_function_ready(f) : EXEC_INVALID_VALUE;
+	if (!r)
+		config_shape(s, c);
+	return r;
+}
+
 EXEC_API CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction f, const struct exec_launch_config *c)
 {
 	struct exec_shape s;
 	EXEC_ENTER();
-	CUresult r = clusters && f && c ? exec_function_ready(f) : EXEC_INVALID_VALUE;
-	if (r)
-		return exec_leave(r);
-	config_shape(&s, c);
-	if (!cluster_fits(f, &s))
-		return exec_leave(EXEC_INVALID_CLUSTER);
-	*clusters = (int)(blocks_at_once(f, &s) / cluster_size(f, s.cluster));
-	return exec_leave(EXEC_OK);
+	CUresult r = cluster_asked(clusters, f, c, &s);
+	if (!r && !cluster_fits(f, &s))
+		r = EXEC_INVALID_CLUSTER;
+	if (!r)
+		*clusters = (int)(blocks_at_once(f, &s) / cluster_size(f, s.cluster));
+	return exec_leave(r);
 }
 
 EXEC_API CUresult cuOccupancyMaxPotentialClusterSize(int *blocks, CUfunction f, const struct exec_launch_config *c)
 {
 	struct exec_shape s;
 	EXEC_ENTER();
-	CUresult r = blocks && f && c ? exec_function_ready(f) : EXEC_INVALID_VALUE;
+	const CUresult r = cluster_asked(blocks, f, c, &s);
 	if (r)
 		return exec_leave(r);
-	config_shape(&s, c);
 	const uint64_t most = f->large_clusters ? FUNC_CLUSTER_MOST : CLUSTER_PORTABLE, room = blocks_at_once(f, &s);
 	*blocks = (int)(room < most ? room : most);
 	return exec_leave(EXEC_OK);

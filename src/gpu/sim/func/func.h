@@ -24,14 +24,14 @@
 #define FUNC_NONE    0xffffu	/* no row, no guard, no slot */
 #define FUNC_NO_JOIN UINT32_MAX /* paths meet only at exit */
 
-/* Windows of the generic address space. Global addresses are themselves; cvta adds or takes off these. */
-#define FUNC_SHARED_WINDOW 0x01000000ull /* .. 16 MB */
 /* Each byte of local memory that the launch has not written: on real GPUs it is what earlier launches left, and 0 would hide that a kernel reads it. */
 #define FUNC_LOCAL_LEFT 0xa5
-/* Within it, the shared memory of the block with rank n of a cluster: from (n + 1) * this on; and below, a block's own. */
+/* Blocks of a cluster: CUDA C++ Programming Guide, thread block clusters, beyond the portable 8. */
+#define FUNC_CLUSTER_MOST 16
+/* In the window of shared memory a block's own comes first. That of the block with rank n of its cluster begins at (n + 1) * this. */
 #define FUNC_RANK_BYTES 0x00080000ull
-#define FUNC_CLUSTER_MOST                                                                                              \
-	16 /* blocks: CUDA C++ Programming Guide, thread block clusters, where more than the portable 8 are allowed */
+/* Windows of the generic address space. Global addresses are themselves; cvta adds or takes off these. */
+#define FUNC_SHARED_WINDOW  0x01000000ull /* .. 16 MB */
 #define FUNC_LOCAL_WINDOW   0x02000000ull
 #define FUNC_CONST_WINDOW   0x03000000ull
 #define FUNC_PARAM_WINDOW   0x04000000ull /* the parameters of the kernel */

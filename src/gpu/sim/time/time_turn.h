@@ -2,6 +2,7 @@
 #ifndef FATHOM_TIME_TURN_H
 #define FATHOM_TIME_TURN_H
 #include "gpu/sim/time/time_choose.h"
+#include <assert.h>
 
 /* The warp's next native step goes out at cycle t; its operands, a pipe and the port are known to be free. */
 void time_issue(struct time_run *x, struct time_warp *w, uint64_t t);
@@ -52,7 +53,9 @@ static inline __attribute__((always_inline)) uint64_t issue_chosen(struct time_r
 		uint64_t pipe = c->alike ? set_free(s, set) : 0;
 		later = pipe < later ? pipe : later;
 	}
-	return s->wake[c->best] < later ? s->wake[c->best] : later;
+	later = s->wake[c->best] < later ? s->wake[c->best] : later;
+	/* An operand takes neither port nor pipe, and what is free now has been so for long. */
+	return later > t ? later : t;
 }
 
 static inline __attribute__((always_inline)) void next_turn(struct time_run *x, struct time_sched *s, uint64_t t,
@@ -67,9 +70,10 @@ static inline __attribute__((always_inline)) void next_turn(struct time_run *x, 
 	if (later >= PENDING) /* the serving will give it a turn */
 		later = NEVER;
 	if (x->q->poll && later != NEVER) {
-		uint64_t next = slot == UINT32_MAX ? t + 1 : port;
+		uint64_t next = slot == UINT32_MAX ? t + 1 : port > t ? port : t;
 		later = next < later ? next : later;
 	}
+	assert(later >= t);
 	wheel_set(&x->c->wheel, s->number, later);
 }
 

@@ -381,9 +381,9 @@ int main(int argc, char **argv)
 	if (strstr("fma blocks", only)) {
 		struct launch l = shape(160, 512);
 		count(&l, 100);
-		bad |= report_pair(
-		    "FMA, 160 blocks of 512 threads", fma_text, &l, 5,
-		    "finding the next warp of 320 schedulers, whose state is not in the host's first cache");
+		bad |= report_pair("FMA, 160 blocks of 512 threads", fma_text, &l, 5,
+				   "the scheduler's look and the scoreboard; a scheduler runs ahead until a warp "
+				   "fetches its next block");
 	}
 	if (strstr("saxpy", only)) {
 		struct launch l = shape(1024, 256);

@@ -22,3 +22,43 @@ func_one_fn *const func_one[] = {
 #undef TRI
 #undef CMP
 };
+
+bool func_is_private(const struct func_inst *i)
+{
+	if (i->kind != FUNC_ALU || i->flags & (FUNC_GATHER | FUNC_WARP_SYNC))
+		return false;
+	switch (i->op) {
+#define UN(name, ...)  case EXEC_##name:
+#define BI(name, ...)  case EXEC_##name:
+#define TRI(name, ...) case EXEC_##name:
+#define CMP(name, ...) case EXEC_##name:
+#include "exec_alu.def"
+#undef UN
+#undef BI
+#undef TRI
+#undef CMP
+	case EXEC_selp_32:
+	case EXEC_selp_64:
+	case EXEC_pred:
+	case EXEC_pred_set:
+	case EXEC_lop3:
+	case EXEC_prmt:
+	case EXEC_bits:
+	case EXEC_carry:
+	case EXEC_float:
+	case EXEC_half:
+	case EXEC_special:
+	case EXEC_cvt:
+	case EXEC_compare:
+	case EXEC_slct:
+	case EXEC_testp:
+	case EXEC_sreg:
+	case EXEC_cvt_small:
+	case EXEC_packed:
+	case EXEC_words:
+	case EXEC_load_param:
+		return true;
+	default:
+		return false;
+	}
+}

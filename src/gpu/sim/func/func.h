@@ -392,6 +392,11 @@ typedef void func_one_fn(struct func_warp *w, const struct func_inst *i, unsigne
 uint32_t func_targets(struct func_warp *w, const struct func_inst *i, uint32_t mask, uint8_t *target[FUNC_LANES]);
 extern func_wide_fn *const func_wide[];
 extern func_one_fn *const func_one[];
+/* Whether a record only turns registers and predicates of its thread into others: no fault, no memory, no other lane, no clock. */
+bool func_is_private(const struct func_inst *i);
+/* How many records from each one on are private and without a guard. Such a stretch may be computed at once, whenever its instructions
+ * issue. */
+void func_stretches(const struct func_program *p, uint32_t *stretch);
 
 /* ---- the parts of a handler that touches global memory, for time/ to do them at different moments ---- */
 #define FUNC_ACCESS 16 /* bytes that one lane moves, at most */
@@ -461,6 +466,12 @@ static inline void func_do(struct func_warp *w, const struct func_inst *i, uint6
 		func_do_upper(w, i, mask);
 	else
 		func_do_half(w, i, (uint32_t)mask);
+}
+/* A stretch of n records. */
+static inline void func_do_stretch(struct func_warp *w, const struct func_inst *i, uint32_t n, uint64_t mask)
+{
+	for (const struct func_inst *end = i + n; i < end; i++)
+		func_do(w, i, mask);
 }
 /* What the upper half's handler left in it, for those who ran it themselves. */
 void func_upper_fault(struct func_warp *w);

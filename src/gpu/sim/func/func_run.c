@@ -244,12 +244,20 @@ int func_run(const struct func_launch *launch, const struct func_how *how, struc
 	struct func_engine x;
 	uint32_t helpers = helpers_wanted(&g);
 	struct helper *h = NULL;
+	uint32_t *stretch = mem_alloc(l->program->inst_count * sizeof *stretch);
+	if (!stretch)
+		return -ENOMEM;
+	func_stretches(l->program, stretch);
+	g.stretch = stretch;
 	if (how->limit_ms)
 		g.deadline = now_ns() + how->limit_ms * 1000000ull;
-	if (func_clusters_open(l))
+	if (func_clusters_open(l)) {
+		mem_free(stretch);
 		return -ENOMEM;
+	}
 	if (!engine_open(&x, &g, l, how->resident ? how->resident : 1)) {
 		func_clusters_close(l);
+		mem_free(stretch);
 		return -ENOMEM;
 	}
 	const uint64_t budget = x.left;
@@ -265,5 +273,6 @@ int func_run(const struct func_launch *launch, const struct func_how *how, struc
 	*out = x.out;
 	engine_close(&x);
 	func_clusters_close(l);
+	mem_free(stretch);
 	return x.out_of_memory ? -ENOMEM : 0;
 }

@@ -22,6 +22,7 @@ struct func_seat { /* room for a block that has begun; blocks take turns in one 
 struct func_grid { /* what all host threads of a launch have in common */
 	const struct func_launch *l;
 	const struct func_how *how;
+	const uint32_t *stretch;   /* func_stretches */
 	uint64_t blocks, deadline; /* nanoseconds; 0: none */
 	atomic_uint_fast64_t next; /* block that nobody has begun */
 	atomic_bool halt;

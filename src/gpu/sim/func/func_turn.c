@@ -100,6 +100,16 @@ static bool run_warp(struct func_engine *x, uint32_t n)
 		    i->flags & (FUNC_GATHER | FUNC_WARP_SYNC) &&
 		    !(mask = func_paths_gather(w, i, (uint32_t)mask, &executed)))
 			continue;
+		uint32_t some = x->grid->stretch[w->pc];
+		if (some > 1 && !w->diverged) {
+			some = w->join - w->pc < some ? w->join - w->pc : some;
+			some = left - stay < some ? (uint32_t)(left - stay) : some;
+			func_do_stretch(w, i, some, mask);
+			left -= some;
+			w->pc += some - 1;
+			func_warp_next(w);
+			continue;
+		}
 		left--;
 		if (!mask) {
 			func_warp_next(w);

@@ -231,3 +231,14 @@ void func_warp_exit(struct func_warp *w, uint64_t lanes)
 	else
 		func_warp_pop(w);
 }
+
+void func_stretches(const struct func_program *p, uint32_t *stretch)
+{
+	uint32_t next = 0; /* operands on the way to a record belong to it */
+	for (uint32_t k = p->inst_count; k-- > 0;) {
+		const struct func_inst *i = &p->inst[k];
+		const bool whole = func_is_private(i) && i->guard == FUNC_NONE && (!p->info[k].fused || next);
+		next = whole ? next + 1 : 0;
+		stretch[k] = next;
+	}
+}

@@ -9,7 +9,7 @@ void time_next_path(struct time_run *x, struct time_warp *w, uint64_t earliest)
 {
 	const struct func_paths *p = w->f.paths;
 	if (!w->f.active) {
-		w->sched->wake[w->slot] = NEVER;
+		time_wake(w->sched, w->slot, NEVER);
 		return;
 	}
 	if (p->now.at > earliest)
@@ -22,7 +22,7 @@ void time_next_path(struct time_run *x, struct time_warp *w, uint64_t earliest)
 	time_next_together(x, w, earliest);
 	if (late && w->sched->wake[w->slot] < PENDING) {
 		w->from = w->sched->wake[w->slot];
-		w->sched->wake[w->slot] = PENDING;
+		time_wake(w->sched, w->slot, PENDING);
 	}
 }
 
@@ -89,7 +89,7 @@ static void cluster_barrier(struct time_run *x, struct time_warp *w, const struc
 		w->waits_at = w->f.pc;
 		func_warp_next(&w->f);
 		w->waiting = TIME_BARRIERS + 1;
-		w->sched->wake[w->slot] = NEVER;
+		time_wake(w->sched, w->slot, NEVER);
 		return;
 	}
 	func_warp_next(&w->f);
@@ -140,7 +140,7 @@ void time_barrier(struct time_run *x, struct time_warp *w, const struct func_ins
 		w->waits_at = w->f.pc;
 		func_warp_next(&w->f);
 		w->waiting = number + 1;
-		w->sched->wake[w->slot] = NEVER;
+		time_wake(w->sched, w->slot, NEVER);
 	}
 	barrier_try(x, b, number, t);
 }

@@ -157,7 +157,7 @@ static struct time_warp *warp_new(struct time_run *x)
 	}
 	w->turn = 0;
 	w->turned = NEVER;
-	w->flight_at = w->sub = w->waiting = 0;
+	w->flight_at = w->sub = w->ahead = w->waiting = 0;
 	w->fetched = 0;
 	w->watched.epoch = 0;
 	if (w->literals != x->p->literals) {
@@ -401,7 +401,7 @@ static void warp_leave(struct time_run *x, struct time_warp *w)
 	struct time_sched *s = w->sched;
 	struct time_block *b = w->block;
 	s->warp[w->slot] = NULL;
-	s->wake[w->slot] = NEVER;
+	time_wake(s, w->slot, NEVER);
 	while (s->slots && !s->warp[s->slots - 1])
 		s->slots--;
 	for (uint32_t k = 0; k < b->warps; k++)

@@ -68,10 +68,12 @@ void cache_free(struct time_cache *c)
 	mem_free(c->turn);
 	mem_free(c->print);
 	mem_free(c->room);
+	mem_free(c->oldest);
 	spare_free(&c->spare);
 	c->tag = c->age = c->fill = c->tree = NULL;
 	c->print = NULL;
 	c->room = NULL;
+	c->oldest = NULL;
 	c->dirty = c->turn = NULL;
 	c->dealt = NULL;
 }
@@ -104,10 +106,15 @@ int cache_reserve(struct time_cache *c)
 	c->print_ways = c->spec->ways > FEW ? (c->spec->ways + 7) & ~7u : 0;
 	if (c->print_ways)
 		c->print = mem_zero(c->spec->sets, c->print_ways);
+	const bool by_age = (c->spec->policy == POLICY_LRU || c->spec->policy == POLICY_FIFO) && c->spec->ways > FEW &&
+			    c->spec->ways <= UINT16_MAX;
+	if (by_age)
+		c->oldest = mem_zero(c->spec->sets, sizeof *c->oldest);
 	const int rc = spare_reserve(&c->spare, c->spec->victims, c->sectors);
 	if (rc || !c->tag || !c->age || !c->fill || !c->room || (c->print_ways && !c->print) ||
-	    (c->spec->policy == POLICY_PLRU && !c->tree) || (c->spec->policy == POLICY_SCHEDULE && !c->turn) ||
-	    (c->spec->write == WRITE_BACK && !c->dirty) || (c->dealt_count && !c->dealt)) {
+	    (by_age && !c->oldest) || (c->spec->policy == POLICY_PLRU && !c->tree) ||
+	    (c->spec->policy == POLICY_SCHEDULE && !c->turn) || (c->spec->write == WRITE_BACK && !c->dirty) ||
+	    (c->dealt_count && !c->dealt)) {
 		cache_free(c);
 		return -ENOMEM;
 	}
@@ -171,17 +178,7 @@ static inline uint32_t set_of(const struct time_cache *c, uint64_t line)
 
 /* ---- a set's words ---- */
 
-/* The first of n words that is `key`, or n. Without a branch, so that the compiler makes vectors of it; so are the next two. */
-CLONES VECTORS static uint64_t first_equal(const uint64_t *word, uint64_t n, uint64_t key)
-{
-	uint64_t first = n;
-	for (uint64_t k = 0; k < n; k++) {
-		uint64_t at = word[k] == key ? k : n;
-		first = at < first ? at : first;
-	}
-	return first;
-}
-
+/* Without a branch, so that the compiler makes vectors of it. */
 CLONES VECTORS static uint64_t first_other_epoch(const uint64_t *tag, uint64_t n, uint64_t epoch)
 {
 	uint64_t first = n;
@@ -190,14 +187,6 @@ CLONES VECTORS static uint64_t first_other_epoch(const uint64_t *tag, uint64_t n
 		first = at < first ? at : first;
 	}
 	return first;
-}
-
-CLONES VECTORS static uint64_t least_word(const uint64_t *word, uint64_t n)
-{
-	uint64_t least = UINT64_MAX;
-	for (uint64_t k = 0; k < n; k++)
-		least = word[k] < least ? word[k] : least;
-	return least;
 }
 
 static inline uint8_t print_of(uint64_t key)
@@ -246,15 +235,45 @@ static inline uint32_t find_empty(struct time_cache *c, uint32_t set, const uint
 	return k;
 }
 
-static uint32_t find_oldest(const uint64_t *age, uint32_t ways)
+/* Ages only grow, so whoever is left of those that were the oldest of all still comes before the others. */
+static void list_oldest(struct cache_oldest *o, const uint64_t *age, uint32_t ways)
 {
-	if (ways > FEW)
-		return (uint32_t)first_equal(age, ways, least_word(age, ways));
-	uint32_t oldest = 0;
-	for (uint32_t w = 1; w < ways; w++)
-		if (age[w] < age[oldest])
-			oldest = w;
-	return oldest;
+	uint64_t least[CACHE_OLDEST] = {0};
+	uint32_t n = 0;
+	for (uint32_t w = 0; w < ways; w++) {
+		if (n == CACHE_OLDEST && age[w] >= least[n - 1])
+			continue;
+		uint32_t at = n < CACHE_OLDEST ? n++ : n - 1;
+		for (; at && least[at - 1] > age[w]; at--) {
+			least[at] = least[at - 1];
+			o->way[at] = o->way[at - 1];
+		}
+		least[at] = age[w];
+		o->way[at] = (uint16_t)w;
+	}
+	o->next = 0;
+	o->count = (uint8_t)n;
+	o->until = n ? least[n - 1] : 0;
+}
+
+static uint32_t find_oldest(const struct time_cache *c, uint32_t set, const uint64_t *age, uint32_t ways)
+{
+	if (!c->oldest) {
+		uint32_t oldest = 0;
+		for (uint32_t w = 1; w < ways; w++)
+			if (age[w] < age[oldest])
+				oldest = w;
+		return oldest;
+	}
+	struct cache_oldest *o = &c->oldest[set];
+	for (;;) {
+		while (o->next < o->count) {
+			const uint32_t w = o->way[o->next++];
+			if (w < ways && age[w] <= o->until)
+				return w;
+		}
+		list_oldest(o, age, ways);
+	}
 }
 
 /* ---- replacement ---- */
@@ -327,7 +346,7 @@ static uint32_t victim(struct time_cache *c, uint32_t set, const uint64_t *tag, 
 	case POLICY_FIFO:
 		break;
 	}
-	return find_oldest(age, ways);
+	return find_oldest(c, set, age, ways);
 }
 
 /* Bytes of the line at index i that memory does not have yet; they are written back now. */

@@ -20,6 +20,14 @@ struct cache_room {
 	uint32_t next;
 };
 
+/* The ways of a set that were used longest ago, in order: all whose age is not above `until`, as long as nobody uses them. */
+#define CACHE_OLDEST 8
+struct cache_oldest {
+	uint64_t until;
+	uint16_t way[CACHE_OLDEST];
+	uint8_t next, count;
+};
+
 struct time_cache {
 	const struct cache_spec *spec;
 	uint32_t ways;	  /* usable: fewer than the file's while shared memory takes part of the array */
@@ -48,11 +56,12 @@ struct time_cache {
 	bool port;   /* one of the two is not 0 */
 	bool placed; /* a use of a line changes at most its own age: neither tree nor turn nor its neighbours' ages */
 	uint64_t epoch, stamp;
-	uint64_t sets_inverse;	 /* floor(2^64 / sets) + 1 */
-	uint8_t *print;		 /* more than a few ways: 8 bits of each tag, print_ways a set, else NULL */
-	uint32_t print_ways;	 /* ways, rounded up to whole words */
-	struct cache_room *room; /* of each set */
-	uint64_t emptied;	 /* how often a way may have become free without being filled again; from 1 on */
+	uint64_t sets_inverse;	     /* floor(2^64 / sets) + 1 */
+	uint8_t *print;		     /* more than a few ways: 8 bits of each tag, print_ways a set, else NULL */
+	uint32_t print_ways;	     /* ways, rounded up to whole words */
+	struct cache_room *room;     /* of each set */
+	struct cache_oldest *oldest; /* of each set of more than a few ways that goes by age, else NULL */
+	uint64_t emptied;	     /* how often a way may have become free without being filled again; from 1 on */
 	uint32_t hint
 	    [CACHE_HINTS]; /* where lines of these lowest bits were found last; their tags say whether they are there */
 	uint64_t

@@ -157,16 +157,18 @@ static __attribute__((noinline)) struct glance choose_of_many(const struct time_
 	return g;
 }
 
-/* The first ready slot after the one that issued last whose pipes are free. */
-static inline __attribute__((always_inline)) struct glance choose(const struct time_run *x, const struct time_sched *s,
-								  uint64_t t)
+/* The first ready slot after the one that issued last whose pipes are free. hot: the state of the scheduler's warps is in the host's first
+ * cache. */
+static inline __attribute__((always_inline)) struct glance choose(const struct time_run *x, struct time_sched *s,
+								  uint64_t t, const bool hot)
 {
 	struct glance g = {.best = UINT32_MAX, .later = NEVER};
 	if (__builtin_expect(x->policy != CORE_ROUND_ROBIN, 0))
 		return choose_by_age(x, s, t);
 	if (__builtin_expect(s->slots > 64, 0))
 		return choose_of_many(x, s, t);
-	uint64_t ready = ready_slots(s->wake, s->slots, t, NEVER, &g.later);
+	uint64_t ready = wakes_ready(&s->wakes, s->wake, s->slots, t);
+	g.later = wakes_later(&s->wakes);
 	uint32_t from = s->last + 1 < s->slots ? s->last + 1 : 0;
 	/* In turn: bit k is slot (from + k) % 64. */
 	uint64_t rest = ready >> from | ready << (-from & 63);
@@ -181,9 +183,9 @@ static inline __attribute__((always_inline)) struct glance choose(const struct t
 			g.more = others;
 			g.alike = !others || !(others & ~wanting(s->set, s->slots, set));
 			/* By their turns, hundreds of other schedulers will have had theirs. */
-			if (rest)
+			if (!hot && rest)
 				fetch_rows(x, s->warp[((uint32_t)__builtin_ctzll(rest) + from) & 63]);
-			if (rest & (rest - 1))
+			if (!hot && rest & (rest - 1))
 				fetch_warp(s->warp[((uint32_t)__builtin_ctzll(rest & (rest - 1)) + from) & 63]);
 			return g;
 		}

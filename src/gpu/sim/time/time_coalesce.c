@@ -47,12 +47,14 @@ static uint32_t lines(uint32_t segment, const uint64_t *address, uint32_t mask, 
 		if (mask == UINT32_MAX && !s.skew && is_power(bytes))
 			return run(segment, address[0], bytes, out);
 	}
-	uint64_t piece[LANES];
+	uint64_t piece[LANES], seen = 0; /* a bit for each piece, of which several may have the same */
 	uint32_t n = 0;
 	for (uint32_t rest = mask; rest; rest &= rest - 1) {
 		uint64_t a = address[__builtin_ctz(rest)];
 		uint64_t p = power ? a >> shift : a / segment;
-		uint32_t k = n;
+		const uint64_t bit = 1ull << (p * 0x9e3779b97f4a7c15u >> 58);
+		uint32_t k = seen & bit ? n : 0;
+		seen |= bit;
 		/* Neighbours mostly share a piece, so the latest is looked at first. */
 		while (k && piece[k - 1] != p)
 			k--;

@@ -131,14 +131,14 @@ static void wake(struct time_run *x, struct time_warp *w)
 {
 	if (!w || w->sched->warp[w->slot] != w)
 		return;
-	uint64_t *at = &w->sched->wake[w->slot];
+	const uint64_t *at = &w->sched->wake[w->slot];
 	if (*at < PENDING || *at == NEVER)
 		return;
 	uint64_t from = w->fetched > w->from ? w->fetched : w->from;
 	if (w->sub) { /* in the middle of an instruction, where only a fetch or the load before it can be waited for */
 		const struct time_inst *ti = &x->ti[w->f.pc];
 		uint64_t free = w->sub == ti->before && ti->kind == FUNC_LOAD && w->flight ? time_blocked(x, w, ti) : 0;
-		*at = free > from ? free : from;
+		time_wake(w->sched, w->slot, free > from ? free : from);
 	} else {
 		time_next_together(x, w, from);
 	}

@@ -18,28 +18,11 @@ void time_turn(const struct time_sched *s, uint64_t at)
 
 /* ---- one issue ---- */
 
-/* Pipes that share one kind of instruction have one issue port in front of them: when both are free at once, the second is
- * fed a turn later. What waits in front of it makes up for that turn, as a short queue would; without it two pipes would
- * never reach the sum of their rates. */
-static inline void take(struct time_sched *s, const struct time_set *set, const uint32_t *interval, uint64_t t,
-			uint32_t turn)
-{
-	if (!set->count)
-		return;
-	uint32_t chosen = 0;
-	for (uint32_t k = 1; k < set->count; k++)
-		if (*s->pipe[set->pipe[k]] < *s->pipe[set->pipe[chosen]])
-			chosen = k;
-	uint64_t *free = s->pipe[set->pipe[chosen]];
-	uint64_t at = t << FIX;
-	if (set->count > 1)
-		at = at > turn ? at - turn : 0;
-	*free = (*free > at ? *free : at) + interval[chosen];
-}
-
 void time_fault(struct time_run *x, const struct time_warp *w, uint32_t pc)
 {
 	x->stop = true;
+	if (!x->c->direct) /* others may have run ahead */
+		x->last = x->c->now;
 	x->r->end = TIME_FAULT;
 	x->r->fault = (enum func_fault)w->f.fault;
 	func_fault_text(x->r->message, sizeof x->r->message, &w->f, &x->fi[pc], &x->p->func->info[pc]);
@@ -143,7 +126,7 @@ void time_turn_over(const struct time_run *x, struct time_sched *s, uint32_t slo
 	w->turn = t + x->turn;
 	/* The steps of one instruction are one turn. */
 	if (!w->sub && s->wake[slot] < w->turn)
-		s->wake[slot] = w->turn;
+		time_wake(s, slot, w->turn);
 }
 
 /* What an instruction writes comes from its pipe, with what else of that is on its way. */
@@ -199,7 +182,7 @@ static void issue_memory(struct time_run *x, struct time_warp *w, const struct f
 static bool lead_up(struct time_run *x, struct time_warp *w, uint32_t count)
 {
 	for (; count; count--) {
-		func_do(&w->f, &x->fi[w->f.pc], w->f.active);
+		compute(x, w, &x->fi[w->f.pc], w->f.active);
 		if (__builtin_expect(w->f.fault, 0)) {
 			time_fault(x, w, w->f.pc);
 			return false;
@@ -240,7 +223,7 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 		s->free = (s->free > port ? s->free : port) + x->g->issue;
 		s->last = w->slot;
 	}
-	x->last = t;
+	x->last = t > x->last ? t : x->last;
 	if (__builtin_expect(x->turn != 0, 0) && !w->sub)
 		begin_turn(x, w, t);
 	if (__builtin_expect(ti->before != 0, 0)) {
@@ -262,7 +245,7 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 			}
 			if (__builtin_expect(next >= PENDING, 0))
 				w->from = t + ((uint64_t)ti->step * w->sub >> FIX) - done;
-			s->wake[w->slot] = next;
+			time_wake(s, w->slot, next);
 			s->set[w->slot] = w->sub < ti->before ? ti->set_before : ti->set;
 			return;
 		}
@@ -285,7 +268,7 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 		if (__builtin_expect(x->watch && ti->keeps, 0))
 			time_watch_own(x, &w->f, fi, mask);
 		else if (__builtin_expect(!executed, 1))
-			func_do(&w->f, fi, mask);
+			compute(x, w, fi, mask);
 		if (__builtin_expect(ti->checked && w->f.fault, 0)) {
 			time_fault(x, w, w->f.pc);
 			return;
@@ -424,6 +407,7 @@ static void run_solo(struct time_run *x, struct time_warp *w)
 	uint64_t from = x->r->instructions;
 	const uint64_t *wake = &s->wake[w->slot];
 	const uint8_t *set = &s->set[w->slot];
+	wakes_close(&s->wakes);
 	while (x->alive && !x->stop) {
 		uint64_t t = *wake, pipe = set_free(s, &x->p->set[*set]), port = s->free >> FIX;
 		if (t == NEVER) {
@@ -441,6 +425,7 @@ static void run_solo(struct time_run *x, struct time_warp *w)
 		if (__builtin_expect(!--x->patience, 0) && out_of_time(x))
 			break;
 	}
+	wakes_open(&s->wakes);
 	x->r->solo += x->r->instructions - from;
 }
 
@@ -463,14 +448,15 @@ static inline bool others_turn(const struct time_run *x, const struct time_sched
 	return false;
 }
 
-static void run_scheduler(struct time_run *x, struct time_sched *s, uint64_t at)
+static void run_scheduler(struct time_run *x, struct time_sched *s, uint64_t at, uint64_t until)
 {
 	uint64_t port = s->free >> FIX, t = at;
 	if (port > at) { /* a warp was woken meanwhile: nobody may issue ahead of his turn */
 		wheel_set(&x->c->wheel, s->number, port);
 		return;
 	}
-	struct glance c = __builtin_expect(s->kept != UINT32_MAX, 0) ? time_look_again(x, s, t) : choose(x, s, t);
+	struct glance c =
+	    __builtin_expect(s->kept != UINT32_MAX, 0) ? time_look_again(x, s, t) : choose(x, s, t, false);
 	uint64_t later = c.later;
 	if (c.best != UINT32_MAX) {
 		const struct time_set *set = &x->p->set[s->set[c.best]];
@@ -482,6 +468,9 @@ static void run_scheduler(struct time_run *x, struct time_sched *s, uint64_t at)
 			s->user[pipe_for(s, set, t)] = (uint8_t)s->index;
 		}
 		later = issue_chosen(x, s, &c, t);
+		uint64_t next = s->free >> FIX > later ? s->free >> FIX : later;
+		if (x->apart && next < until && s->slots)
+			later = time_ahead(x, s, next, until);
 	}
 	next_turn(x, s, t, c.best, later);
 }
@@ -508,7 +497,7 @@ bool time_step(struct time_run *x, uint64_t end)
 	if (__builtin_expect(x->dual, 0))
 		time_turns_of_sm(x, &x->g->sched[c->sched_first + n], at);
 	else
-		run_scheduler(x, &x->g->sched[c->sched_first + n], at);
+		run_scheduler(x, &x->g->sched[c->sched_first + n], at, until);
 	if (__builtin_expect(!--x->patience, 0))
 		out_of_time(x);
 	return true;
@@ -516,6 +505,9 @@ bool time_step(struct time_run *x, uint64_t end)
 
 void time_run_cluster(struct time_run *x, uint64_t end)
 {
+	const struct time_request *q = x->q;
+	x->apart = !x->c->direct && !x->dual && !x->watch && !x->note && !q->poll && !q->check && !time_is_limited(q) &&
+		   !(x->l->independent && x->p->meets);
 	while (!x->stop && time_step(x, end))
 		;
 }
@@ -525,7 +517,7 @@ void time_run_direct(struct time_run *x)
 	struct time_cluster *c = x->c;
 	bool solo = !x->q->no_solo && !x->q->poll && !x->q->hook;
 	c->direct = c->alone = true;
-	x->watch = false;
+	x->watch = x->apart = false;
 	while ((x->alive || c->start_next != NEVER) && !x->stop) {
 		if (x->alive == 1 && solo && c->start_next == NEVER) {
 			run_solo(x, only_warp(c));

@@ -28,6 +28,7 @@ static int open_sms(struct time_gpu *g)
 		d->sm = sm;
 		d->index = index;
 		d->kept = UINT32_MAX;
+		wakes_open(&d->wakes);
 		d->wake = g->wake + (size_t)n * per;
 		d->age = g->age + (size_t)n * per;
 		d->user = g->pipe_user + (size_t)sm * SPEC_PIPES;

@@ -209,6 +209,17 @@ static void prepare(struct time_program *p, const struct sim_spec *s, const stru
 	}
 }
 
+/* What is fetched behind it comes from the block that the warp holds. */
+static bool is_apart(const struct func_program *f, const struct time_inst *t, uint32_t n)
+{
+	const struct func_inst *i = &f->inst[n];
+	if (t[n].spans || n + 1 == f->inst_count || t[n + 1].block != t[n].block)
+		return false;
+	if (i->kind == FUNC_BRANCH)
+		return !(i->flags & FUNC_INDEXED) && t[i->target].block == t[n].block;
+	return func_is_private(i);
+}
+
 /* A load that is an operand costs what it makes the instruction slower that it belongs to. */
 static void operands(const struct sim_spec *s, uint8_t operand, struct time_inst *t)
 {
@@ -240,7 +251,12 @@ int time_prepare(struct time_program **out, struct arena *a, const struct sim_sp
 		p->literals ^= p->literals >> 29;
 	}
 	p->literals |= 1;
+	uint32_t *stretch = mem_alloc(f->inst_count * sizeof *stretch);
+	if (!stretch)
+		return -ENOMEM;
+	func_stretches(f, stretch);
 	for (uint32_t i = 0; i < f->inst_count; i++) {
+		p->meets |= f->inst[i].kind == FUNC_BARRIER && !(f->inst[i].flags & FUNC_WARP_SYNC);
 		if (f->info[i].fused)
 			continue;
 		prepare(p, s, &f->inst[i], &f->info[i], &t[i]);
@@ -252,6 +268,11 @@ int time_prepare(struct time_program **out, struct arena *a, const struct sim_sp
 			t[i] = t[i + 1];
 			t[i].lead++;
 		}
+	for (uint32_t i = f->inst_count; i-- > 0;)
+		t[i].apart = f->info[i].fused ? t[i + 1].apart && func_is_private(&f->inst[i]) : is_apart(f, t, i);
+	for (uint32_t i = 0; i < f->inst_count; i++)
+		t[i].stretch = stretch[i];
+	mem_free(stretch);
 	*out = p;
 	return 0;
 }

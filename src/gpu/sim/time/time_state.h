@@ -11,6 +11,7 @@
 #include "gpu/sim/time/time_inflight.h"
 #include "gpu/sim/time/time_place.h"
 #include "gpu/sim/time/time_tlb.h"
+#include "gpu/sim/time/time_wake.h"
 #include "gpu/sim/time/time_wheel.h"
 
 /* Fractions of a cycle: pipes and ports count in 1/1024. A unit accepts at cycle c when its free time, rounded down, is not
@@ -41,13 +42,17 @@ struct time_inst {
 	uint8_t wait_count, write_count;
 	bool operand; /* a load that no instruction of its own makes: it takes no turn and no pipe */
 	bool checked; /* an ALU handler that may fault */
-	bool keeps;   /* one that changes memory of its thread: arguments of calls, frames */
+	bool
+	    apart; /* issues without a touch of anything but its warp and scheduler, if its lanes are together and its pipes are the
+		       * scheduler's own */
+	bool keeps; /* one that changes memory of its thread: arguments of calls, frames */
 	bool
 	    alone; /* a load of global or constant memory: of one lane, it is one access that starts at the first level */
 	uint32_t step;	  /* fixed point: cycles from one native step to the next */
 	uint32_t tail;	  /* cycles from the last step's issue to the result */
 	uint32_t after;	  /* cycles from the last step's issue to the next instruction of the warp, at least */
 	uint32_t request; /* fixed point: how long an access occupies its pipe besides its transactions */
+	uint32_t stretch; /* records from this one on that may be computed at once: func_stretches */
 	uint8_t lead;	  /* operands that are computed on the way to the record that this is the time of */
 	uint8_t together; /* pipe + 1 whose results a warp only knows together; 0: each of its own */
 	uint32_t interval[SPEC_OP_PIPES],
@@ -67,6 +72,7 @@ struct time_program {
 	uint32_t set_count;
 	uint32_t slots;		   /* of the scoreboard */
 	uint32_t barriers;	   /* that its blocks take of those of an SM */
+	bool meets;		   /* warps wait for each other somewhere: at those, or at their cluster's */
 	uint64_t literals;	   /* fingerprint of the rows that hold literals, never 0 */
 	uint64_t code, code_bytes; /* fingerprint of the records, size of the native code */
 };
@@ -108,6 +114,7 @@ struct time_warp { /* first what few issues touch, so that what all of them do l
 	uint32_t flight_at;
 	uint32_t slot;	  /* in its scheduler */
 	uint32_t sub;	  /* native steps of the instruction at pc that were issued */
+	uint32_t ahead;	  /* records from pc on that were computed with others, before their turns */
 	uint32_t held;	  /* fetch block */
 	uint64_t fetched; /* when it is there */
 	uint64_t sampled; /* when the clock read at pc began */
@@ -148,14 +155,21 @@ struct time_sched {
 	uint32_t kept;
 	bool kept_more; /* others are ready, for the same pipe */
 	uint64_t kept_until, kept_sooner;
-	uint64_t *wake; /* per slot: when its scoreboard lets it issue, NEVER for empty and waiting */
-	uint8_t *set;	/* per slot: pipes of its next step; room for whole words of them */
+	uint64_t
+	    *wake; /* per slot: when its scoreboard lets it issue, NEVER for empty and waiting; changed by time_wake */
+	struct time_wakes wakes;
+	uint8_t *set; /* per slot: pipes of its next step; room for whole words of them */
 	struct time_warp **warp;
 	uint32_t *age; /* per slot: how many warps started before it */
 	uint32_t started;
 	uint8_t *user;		    /* per pipe of the SM: index of the scheduler that had it last */
 	uint64_t *pipe[SPEC_PIPES]; /* fixed point free times: the SM's or this scheduler's own */
 };
+
+static inline void time_wake(struct time_sched *s, uint32_t slot, uint64_t at)
+{
+	wakes_set(&s->wakes, s->wake, slot, at);
+}
 
 struct time_sm {
 	struct time_sched *sched; /* spec->schedulers of them */
@@ -287,6 +301,7 @@ struct time_run {
 	struct time_tally *tally;	    /* NULL: no statistics are asked for */
 	uint64_t whole;			    /* lanes of a whole warp */
 	bool dual;			    /* spec->dual_issue */
+	bool apart;			    /* schedulers may run ahead of each other with what is `apart` */
 	bool together;			    /* some pipe's results are known only together */
 	uint32_t turn;			    /* cycles from one turn of a warp to its next; 0: the next cycle */
 	enum core_policy policy;
@@ -592,7 +607,7 @@ static inline void time_next_together(struct time_run *x, struct time_warp *w, u
 	}
 	if (__builtin_expect(earliest >= PENDING, 0))
 		w->from = from;
-	w->sched->wake[w->slot] = earliest;
+	time_wake(w->sched, w->slot, earliest);
 	w->sched->set[w->slot] = ti->before ? ti->set_before : ti->set;
 }
 

@@ -32,12 +32,12 @@ struct glance time_look_again(struct time_run *x, struct time_sched *s, uint64_t
 	s->kept = UINT32_MAX;
 	if (t < s->kept_until && x->c->sooner == s->kept_sooner && set_free(s, &x->p->set[s->set[slot]]) <= t)
 		return (struct glance){.best = slot, .more = s->kept_more, .alike = true, .later = s->kept_until};
-	return choose(x, s, t);
+	return choose(x, s, t, false);
 }
 
 static __attribute__((noinline)) void name_first(struct time_run *x, struct member *m, uint64_t t)
 {
-	m->c = m->s->kept != UINT32_MAX ? time_look_again(x, m->s, t) : choose(x, m->s, t);
+	m->c = m->s->kept != UINT32_MAX ? time_look_again(x, m->s, t) : choose(x, m->s, t, false);
 	m->later = m->c.later;
 	m->asks = m->c.best != UINT32_MAX;
 	m->pipe = m->asks ? pipe_for(m->s, &x->p->set[m->s->set[m->c.best]], t) : -1;
@@ -56,12 +56,7 @@ static void name_again(struct time_run *x, struct member *m, uint64_t t, uint64_
 		return;
 	m->later = free < m->c.later ? free : m->c.later;
 	m->asks = false;
-	if (!x->q->poll) {
-		m->s->kept = m->c.best;
-		m->s->kept_more = m->c.more;
-		m->s->kept_until = m->c.later;
-		m->s->kept_sooner = sooner;
-	}
+	time_keep(x, m->s, &m->c, sooner);
 	m->c.best = UINT32_MAX;
 }
 

@@ -7,14 +7,61 @@
 /* The warp's next native step goes out at cycle t; its operands, a pipe and the port are known to be free. */
 void time_issue(struct time_run *x, struct time_warp *w, uint64_t t);
 
+/* Pipes that share one kind of instruction have one issue port in front of them: when both are free at once, the second is
+ * fed a turn later. What waits in front of it makes up for that turn, as a short queue would; without it two pipes would
+ * never reach the sum of their rates. */
+static inline void take(struct time_sched *s, const struct time_set *set, const uint32_t *interval, uint64_t t,
+			uint32_t turn)
+{
+	if (!set->count)
+		return;
+	uint32_t chosen = 0;
+	for (uint32_t k = 1; k < set->count; k++)
+		if (*s->pipe[set->pipe[k]] < *s->pipe[set->pipe[chosen]])
+			chosen = k;
+	uint64_t *free = s->pipe[set->pipe[chosen]];
+	uint64_t at = t << FIX;
+	if (set->count > 1)
+		at = at > turn ? at - turn : 0;
+	*free = (*free > at ? *free : at) + interval[chosen];
+}
+
+/* Computes the record at pc, with all that may be computed with it: the warp's registers come to the host's caches once for many issues. */
+void time_compute(const struct time_run *x, struct time_warp *w, const struct func_inst *fi, uint64_t mask);
+
+/* The same. Registers of a warp that runs alone stay there, and one step of its chain is computed while the host looks for the next one's turn. */
+static inline __attribute__((always_inline)) void compute(const struct time_run *x, struct time_warp *w,
+							  const struct func_inst *fi, uint64_t mask)
+{
+	if (w->ahead)
+		w->ahead--;
+	else if (x->alive == 1)
+		func_do(&w->f, fi, mask);
+	else
+		time_compute(x, w, fi, mask);
+}
+
 /* With dual issue: the turn that the slot's warp had at t is over, whether a second instruction went out in it or not. */
 void time_turn_over(const struct time_run *x, struct time_sched *s, uint32_t slot, uint64_t t);
 
+/* The scheduler's turns from `t` on and before `until`, as long as what issues is apart: then nobody sees whether others have had theirs, and
+ * the state of its warps stays in the host's first cache. Returns when its turn is that has to wait for those. */
+uint64_t time_ahead(struct time_run *x, struct time_sched *s, uint64_t t, uint64_t until);
 /* The scheduler would take a pipe that others have too, some of which have their turn in this cycle; those with a lower number
  * have had theirs, and named no such pipe. */
 void time_contend(struct time_run *x, struct time_sched *s, struct glance c, uint64_t t);
 /* All turns of an SM in this cycle, where schedulers issue twice: all of them issue once before any of them issues again. */
 void time_turns_of_sm(struct time_run *x, const struct time_sched *s, uint64_t t);
+/* What a look at t found is kept for the turn that it is put off to. */
+static inline void time_keep(const struct time_run *x, struct time_sched *s, const struct glance *c, uint64_t sooner)
+{
+	if (x->q->poll)
+		return;
+	s->kept = c->best;
+	s->kept_more = c->more;
+	s->kept_until = c->later;
+	s->kept_sooner = sooner;
+}
 /* What a scheduler that was put off would take at t. */
 struct glance time_look_again(struct time_run *x, struct time_sched *s, uint64_t t);
 

@@ -118,6 +118,11 @@ ONE(less)
 ONE(smid)
 func_one_fn *const func_one[] = {add_one, imm_one, tid_one, read_clock_one, load_one, store_one, less_one, smid_one};
 
+bool func_is_private(const struct func_inst *i)
+{
+	return i->kind == FUNC_ALU;
+}
+
 /* ---- accesses in parts ---- */
 
 uint32_t func_access(struct func_warp *w, const struct func_inst *i, uint32_t mask)

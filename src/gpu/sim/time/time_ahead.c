@@ -1,0 +1,94 @@
+/* A scheduler that runs ahead of the others of its cluster. */
+#include "gpu/sim/time/time_turn.h"
+
+/* Whether something that the far side has not answered is an operand of the record, or will be written where it writes. */
+static bool has_pending(const struct time_warp *w, const struct time_inst *ti)
+{
+	for (uint32_t k = 0; k < ti->wait_count; k++)
+		if (w->ready[ti->wait[k]] >= PENDING)
+			return true;
+	return false;
+}
+
+void time_compute(const struct time_run *x, struct time_warp *w, const struct func_inst *fi, uint64_t mask)
+{
+	const struct time_inst *ti = &x->ti[w->f.pc];
+	uint32_t n = ti->stretch, some = 1;
+	if (n < 2 || w->f.diverged) {
+		func_do(&w->f, fi, mask);
+		return;
+	}
+	n = w->f.join - w->f.pc < n ? w->f.join - w->f.pc : n;
+	while (some < n && !has_pending(w, ti + some))
+		some++;
+	w->ahead = some - 1;
+	func_do_stretch(&w->f, fi, some, mask);
+}
+
+/* time_issue of an instruction that is apart. */
+static inline void issue_apart(struct time_run *x, struct time_sched *s, struct time_warp *w, uint64_t t)
+{
+	const struct time_inst *ti = &x->ti[w->f.pc];
+	if (__builtin_expect(ti->kind != FUNC_ALU || ti->lead || ti->before || ti->together || w->together || x->turn ||
+				 x->tally,
+			     0)) {
+		time_issue(x, w, t);
+		return;
+	}
+	const struct func_inst *fi = &x->fi[w->f.pc];
+	const uint64_t mask = func_mask(&w->f, fi), port = t << FIX;
+	s->free = (s->free > port ? s->free : port) + x->g->issue;
+	s->last = w->slot;
+	x->last = t > x->last ? t : x->last;
+	w->sampled = t;
+	x->r->instructions++;
+	if (__builtin_expect(mask != 0, 1)) {
+		compute(x, w, fi, mask);
+		for (uint32_t k = 0; k < ti->write_count; k++)
+			w->ready[ti->write[k]] = t + ti->tail;
+		take(s, &x->p->set[ti->set], ti->interval, t, x->g->issue);
+		t += ti->after;
+	}
+	w->f.pc++;
+	time_next_together(x, w, t);
+}
+
+/* Whether another scheduler's barrier may give a warp of this one a turn. */
+static bool is_waited_for(const struct time_run *x, const struct time_sched *s)
+{
+	for (uint32_t k = 0; x->p->meets && k < s->slots; k++)
+		if (s->wake[k] == NEVER && s->warp[k])
+			return true;
+	return false;
+}
+
+uint64_t time_ahead(struct time_run *x, struct time_sched *s, uint64_t t, uint64_t until)
+{
+	if (is_waited_for(x, s))
+		return t;
+	while (t < until && !x->stop) {
+		struct glance c = choose(x, s, t, true);
+		if (c.best == UINT32_MAX) {
+			t = c.later;
+			continue;
+		}
+		const struct time_warp *w = s->warp[c.best];
+		if (!x->ti[w->f.pc].apart || w->f.diverged || w->f.join != FUNC_NO_JOIN ||
+		    x->p->set[s->set[c.best]].shared) {
+			if (!c.more || c.alike)
+				time_keep(x, s, &c, x->c->sooner);
+			break;
+		}
+		x->patience -= x->patience > 1;
+		const struct time_set *set = &x->p->set[s->set[c.best]];
+		issue_apart(x, s, s->warp[c.best], t);
+		const uint64_t others = !c.more	  ? NEVER
+					: c.alike ? set_free(s, set)
+						  : t,
+			       own = s->wake[c.best], port = s->free >> FIX;
+		t = c.later < others ? c.later : others;
+		t = own < t ? own : t;
+		t = port > t ? port : t;
+	}
+	return t;
+}

@@ -278,11 +278,30 @@ static bool clusters(void)
 	return at_once > 0 && cuLaunchKernelEx(&c, f, params, NULL) == INVALID;
 }
 
-/* Of a module the kernel that launches others is refused; all the others run. */
+static const char launching_text[] =
+    ".version 6.0\n.target sm_70\n.address_size 64\n"
+    ".extern .func (.param .b32 back) cudaLaunchDeviceV2(.param .b64 a, .param .b64 b);\n"
+    ".visible .entry launches(.param .u64 out) {\n	.reg .b32 %r<2>; .reg .b64 %d<2>; ld.param.u64 %d0, [out];\n"
+    "	.param .b64 a; st.param.b64 [a], %d0; .param .b64 b; st.param.b64 [b], %d0; .param .b32 back;\n"
+    "	call.uni (back), cudaLaunchDeviceV2, (a, b); ld.param.b32 %r0, [back]; st.global.u32 [%d0], %r0; ret;\n}\n"
+    ".visible .entry seven(.param .u64 out) {\n	.reg .b64 %d<2>; ld.param.u64 %d0, [out]; st.global.u32 [%d0], 7; ret;\n}\n";
+
+/* Of a module the kernel that launches others is refused, and the other one runs. A driver that takes modules as a whole refuses both. */
 static bool launches(void)
 {
-	void *f;
-	return cuModuleGetFunction(&f, all_kernels(), "launches") == 218 && butterfly();
+	enum { INVALID_PTX = 218 };
+	void *m, *f;
+	int got = 0;
+	gpu v = to_gpu(NULL, sizeof got);
+	void *out = &v;
+	const int loaded = cuModuleLoadData(&m, launching_text);
+	if (loaded)
+		return loaded == INVALID_PTX;
+	if (cuModuleGetFunction(&f, m, "launches") != INVALID_PTX || !good(cuModuleGetFunction(&f, m, "seven")) ||
+	    !good(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, &out, NULL)))
+		return false;
+	from_gpu(&got, v, sizeof got);
+	return got == 7;
 }
 
 const struct program programs_of_calls[] = {

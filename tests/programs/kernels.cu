@@ -574,11 +574,6 @@ KERNEL links(int *out, int length) // a list a thread, from the kernels' own hea
 	}
 	out[TX] = sum;
 }
-extern "C" __attribute__((device)) int cudaLaunchDeviceV2(void *, void *);
-KERNEL launches(int *out) // dynamic parallelism, which is refused
-{
-	out[TX] = cudaLaunchDeviceV2(out, 0);
-}
 KERNEL butterfly(const int *v, int *out)
 {
 	int s = v[BX * 32 + TX], up = s;

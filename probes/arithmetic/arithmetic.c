@@ -169,8 +169,9 @@ static void conclude_latency(struct study *s, unsigned row, const struct slope *
 	const bool differ = few->ok && fabs(few->value - lat->value) > SAME;
 	const double lo = differ ? fmin(few->lo, lat->lo) : lat->lo, hi = differ ? fmax(few->hi, lat->hi) : lat->hi;
 	if (hi - lo > 2 * tolerance) {
-		study_verdict(
-		    s, key, VERDICT_INCONCLUSIVE, evidence,
+		study_between(
+		    s, key, few->value, lo, hi, "sm", "slopes of dependent chains of a few and of many links, one warp",
+		    evidence,
 		    "%.2f cycles a link over %u to %u links, and %.2f over %u to %u: instructions may not be at hand",
 		    lat->value, lat->unit, LENGTHS * lat->unit, few->value, few->unit, LENGTHS * few->unit);
 		return;

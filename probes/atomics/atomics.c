@@ -25,6 +25,8 @@ enum {
 	BLOCKS = 8,	    /* that ask at once, at most */
 	RATE_BYTES = 32 * 8 /* words of a line */
 };
+#define CHAINS_APART                                                                                                   \
+	1 /* cycles that an atomic of two equal chains differs by, from launch to launch: three runs of an H200 */
 #define SWING	    0.5	  /* cycles: what a faster clock may change without a word */
 #define AGREES	    0.005 /* of a latency: that usual launches may be off */
 #define SAME_RATE   0.1	  /* of half as many SMs: then it is not they that are the limit */
@@ -398,8 +400,8 @@ static void study_threads(struct study *s, const char *key, enum where where)
 		return;
 	const double more = threads - 1;
 	r.value = (all.value - one.value) / more;
-	r.lo = fmax(0, (all.lo - one.hi) / more);
-	r.hi = (all.hi - one.lo) / more;
+	r.lo = fmax(0, (all.lo - one.hi - CHAINS_APART) / more);
+	r.hi = (all.hi - one.lo + CHAINS_APART) / more;
 	r.vague = one.vague || all.vague;
 	if (!r.why && r.value < 0)
 		r.value = r.lo = 0;
@@ -514,8 +516,8 @@ static void study_rate(struct study *s, unsigned row, enum pattern pattern, bool
 		return;
 	}
 	if (!(all.lo > 0) || all.hi - all.lo > SPREAD * all.value + 0.01) {
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, "rate", "from %.3f to %.3f cycles a thread", all.lo,
-			      all.hi);
+		study_between(s, key, all.value, all.lo, all.hi, "card", method, "rate",
+			      "from %.3f to %.3f cycles a thread", all.lo, all.hi);
 		return;
 	}
 	const struct range few = half ? interval(s, pt[2], pt[3], pattern, half) : (struct range){.why = "one SM"};

@@ -161,8 +161,8 @@ enum chase_state copy_size(struct study *s, unsigned experiment, struct copied *
 	}
 	out->share = gain(t[best]) / t[best].cold;
 	if (!(out->share > GAIN)) {
-		snprintf(out->why, sizeof out->why, "a copy that was made before takes %.2f of its time from memory",
-			 1 - out->share);
+		snprintf(out->why, sizeof out->why,
+			 "a copy that was made before takes %.2f times as long as one from memory", 1 - out->share);
 		return CHASE_UNDECIDED;
 	}
 	unsigned lo = best * STEPS_PER_OCTAVE, hi = (n - 1) * STEPS_PER_OCTAVE;

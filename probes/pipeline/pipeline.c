@@ -12,9 +12,8 @@
 enum { ILPS = 3 };
 static const unsigned ilp[ILPS] = {1, 2, 4};
 
-#define PACE	      0.05 /* of the clock that the device tells: what is nearer to it may boost now and then */
-#define WIDEST	      0.06 /* interval of what a link takes where loops leave gaps, as a part of it */
-#define LIKELY_WIDEST 0.25 /* of one that is an estimate */
+#define PACE   0.05 /* of the clock that the device tells: what is nearer to it may boost now and then */
+#define WIDEST 0.06 /* interval of what a link takes where loops leave gaps, as a part of it */
 
 const struct pipeline_row pipeline_row[CLASSES] = {
 #define CLASS_ROW(name, ID, reg, operations) {name, reg, operations},
@@ -78,6 +77,7 @@ static void verdict_all(struct study *s, const struct roof *r, enum verdict v, c
 
 static void conclude_ridge(struct study *s, const struct roof *r, const char *evidence)
 {
+	static const char fewest_within[] = "fewest warps within 5 % of the peak";
 	char key[64];
 	const unsigned at = r->ridge;
 	unsigned lo, hi;
@@ -107,15 +107,15 @@ static void conclude_ridge(struct study *s, const struct roof *r, const char *ev
 		return;
 	}
 	if (!roof_is_told(r, lo, hi)) {
-		study_verdict(
-		    s, key_of(key, r, PART_RIDGE), VERDICT_INCONCLUSIVE, evidence,
+		study_between(
+		    s, key_of(key, r, PART_RIDGE), at, lo, hi, "sm", fewest_within, evidence,
 		    "some warps are preferred to others, and what they reach together within 5 %% of the peak begins "
 		    "somewhere from %u to %u warps",
 		    lo, hi);
 		return;
 	}
 	if (!roof_is_known(r, lo, hi)) {
-		study_verdict(s, key_of(key, r, PART_RIDGE), VERDICT_INCONCLUSIVE, evidence,
+		study_between(s, key_of(key, r, PART_RIDGE), at, lo, hi, "sm", fewest_within, evidence,
 			      "as far as rates are known, what comes within 5 %% of the peak begins somewhere from %u "
 			      "to %u warps",
 			      lo, hi);
@@ -130,9 +130,8 @@ static void conclude_ridge(struct study *s, const struct roof *r, const char *ev
 		return;
 	}
 	lo = roof_ridge_from(r, lo, hi);
-	study_measured_number(s, key_of(key, r, PART_RIDGE), at, lo < at ? lo : at, hi, "sm",
-			      "fewest warps within 5 % of the peak", evidence, "%u work items",
-			      at * study_device(s)->warp_size);
+	study_measured_number(s, key_of(key, r, PART_RIDGE), at, lo < at ? lo : at, hi, "sm", fewest_within, evidence,
+			      "%u work items", at * study_device(s)->warp_size);
 }
 
 /* One warp alone. better: part of its time that operations may take that nobody sees. */
@@ -185,7 +184,7 @@ static void conclude(struct study *s, const struct roof *r, const struct roof *r
 	const double better = r->unseen ? ROOF_COMPILED : 1;
 	const double value = best->ns / w, lo = best->lo / w * better, hi = best->hi / w;
 	const bool wide = r->gaps && hi - best->lo / w > WIDEST * value;
-	if (wide && hi - best->lo / w > LIKELY_WIDEST * value) {
+	if (wide && hi - best->lo / w > STUDY_LIKELY_WIDEST * value) {
 		verdict_all(s, r, VERDICT_INCONCLUSIVE,
 			    "some warps are preferred to others. What a link takes by all of the loops lies too far "
 			    "from what the upper half of their difference says");

@@ -23,9 +23,9 @@ enum part { PART_SPREAD, PART_EDGES, PART_FIRST, PART_LAST, PART_WINDOW };
 #define STEP   0x1p-23 /* from one argument to its neighbour */
 #define DIGITS 24
 #define SURE   3.3 /* deviations of a share that is drawn: one in a thousand is farther off */
-#define UNSEEN_ULP                                                                                                     \
-	0.05 /* what the largest error among all arguments may be more than among those that were looked at */
-#define UNSEEN_BITS 0.05
+/* What the largest error among all arguments may be more than among those that were looked at: three runs of an H200, which look at others, lay 0.06
+ * ulp and 0.07 bits apart, and half as much again below what is published. */
+#define UNSEEN 0.1
 
 struct special {
 	const char *name, *op;
@@ -242,13 +242,13 @@ static void conclude_error(struct study *s, const struct special *f, const struc
 	char key[64];
 	const double bits = -log2(o->error);
 	snprintf(key, sizeof key, "sfu.%s.good_bits", f->name);
-	study_likely_number(s, key, bits, bits - UNSEEN_BITS, bits, "card", method, "special",
+	study_likely_number(s, key, bits, bits - UNSEEN, bits, "card", method, "special",
 			    "%llu of %u arguments, most of them where the error is largest; others were not looked at",
 			    (unsigned long long)o->looked, f->count);
 	if (!f->in_ulp)
 		return;
 	snprintf(key, sizeof key, "sfu.%s.max_ulp", f->name);
-	study_likely_number(s, key, o->ulp, o->ulp, o->ulp + UNSEEN_ULP, "card", method, "special",
+	study_likely_number(s, key, o->ulp, o->ulp, o->ulp + UNSEEN, "card", method, "special",
 			    "%llu of %u arguments, most of them where the error is largest; others were not looked at",
 			    (unsigned long long)o->looked, f->count);
 	snprintf(key, sizeof key, "sfu.%s.exact_ratio", f->name);

@@ -231,7 +231,7 @@ static void conclude_rate(struct study *s, const char *key, const struct read *r
 	else if (gap > ALIKE * full->value || full->hi > (1 + 2 * ALIKE) * full->lo ||
 		 full->least < (1 - 3 * ALIKE) * full->value)
 		study_likely_number(
-		    s, key, full->value, full->lo, full->hi + gap, "sm", method, "rate",
+		    s, key, full->value, full->lo - gap, full->hi + gap, "sm", method, "rate",
 		    "%.0f %% may be what the SM issues beside the reads, and launches alike differ by %.0f %%",
 		    100 * gap / full->value, 100 * (full->hi / full->lo - 1));
 	else

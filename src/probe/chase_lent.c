@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LIKELY_WIDE 0.25 /* of a value: doc/exam.md takes no wider estimate for right */
-#define LENT_LEAST  32	 /* of a size whose ways are not known: no more than a way of most caches */
+#define LENT_LEAST 32 /* of a size whose ways are not known: no more than a way of most caches */
 
 /* A launch without shared memory leaves a first level that is in one piece with it whole. Where that holds a line more for each set, the
  * size that was seen is only what the records have left. */
@@ -54,7 +53,7 @@ static void estimate(struct finding_list *l, struct finding *f, const char *what
 	const double way = known ? line->value.number * sets->value.number : 1, more = ceil((double)taken / way),
 		     part = ways ? more : more * way, whole = f->lo + part;
 	/* Drivers hand out shared memory in steps, so that as much again may be gone. What is known no better is no estimate. */
-	if (whole + part - f->lo > LIKELY_WIDE * whole)
+	if (whole + part - f->lo > STUDY_LIKELY_WIDEST * whole)
 		return;
 	snprintf(why, sizeof(why), "%.0f %s were left by the %llu bytes of shared memory that a launch has; %.200s",
 		 f->lo, ways ? "ways" : "bytes", (unsigned long long)taken, f->because);

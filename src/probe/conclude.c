@@ -141,6 +141,20 @@ void study_likely_number(struct study *s, const char *key, double value, double 
 	va_end(ap);
 }
 
+void study_between(struct study *s, const char *key, double value, double lo, double hi, const char *scope,
+		   const char *method, const char *evidence, const char *fmt, ...)
+{
+	struct finding f = study_measured(key, value, lo, hi, method);
+	va_list ap;
+
+	f.verdict = VERDICT_LIKELY;
+	if (!(lo > 0 && hi - lo <= STUDY_LIKELY_WIDEST * value))
+		f = begin(key, VERDICT_INCONCLUSIVE);
+	va_start(ap, fmt);
+	conclude_number(s, f, f.verdict == VERDICT_LIKELY ? scope : NULL, evidence, fmt, ap);
+	va_end(ap);
+}
+
 void study_verdict(struct study *s, const char *key, enum verdict v, const char *evidence, const char *fmt, ...)
 {
 	struct finding f = begin(key, v);

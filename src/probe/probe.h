@@ -137,6 +137,11 @@ void study_measured_array(struct study *s, const char *key, const double *v, uns
 void study_likely_number(struct study *s, const char *key, double value, double lo, double hi, const char *scope,
 			 const char *method, const char *evidence, const char *fmt, ...)
     __attribute__((format(printf, 9, 10)));
+/* What lies somewhere between two ends, as repeats or two methods have it: an estimate; or nothing, if they are too far apart for one. */
+void study_between(struct study *s, const char *key, double value, double lo, double hi, const char *scope,
+		   const char *method, const char *evidence, const char *fmt, ...)
+    __attribute__((format(printf, 9, 10)));
+#define STUDY_LIKELY_WIDEST 0.25 /* of a value: doc/exam.md takes no wider estimate for right */
 void study_verdict(struct study *s, const char *key, enum verdict v, const char *evidence, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 void study_bound(struct study *s, const char *key, double lo, double hi, const char *method, const char *evidence,

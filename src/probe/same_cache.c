@@ -19,12 +19,13 @@ static bool is_open(const struct finding *own, const struct finding *other)
 		!(other->value.number < own->lo) && !(other->value.number > own->hi));
 }
 
-static void take(struct finding *own, const struct finding *other, const char *whose)
+/* False: there was nothing to take. */
+static bool take(struct finding *own, const struct finding *other, const char *whose)
 {
 	char why[sizeof(own->because)];
 
 	if (!own || !other || !is_open(own, other) || !finding_estimated(other) || other->value.kind == VALUE_ARRAY)
-		return;
+		return false;
 	snprintf(why, sizeof(why), "found for %s, which is the same cache; by itself: %.200s", whose, own->because);
 	own->verdict = VERDICT_LIKELY;
 	own->value = other->value;
@@ -33,6 +34,8 @@ static void take(struct finding *own, const struct finding *other, const char *w
 	snprintf(own->because, sizeof(own->because), "%s", why);
 	snprintf(own->method, sizeof(own->method), "of the same cache by another path");
 	snprintf(own->scope, sizeof(own->scope), "%s", other->scope);
+	own->notes |= other->notes & NOTE_LENT;
+	return true;
 }
 
 /* The path and the level of "global.l2". False: it is no such name. */
@@ -121,39 +124,47 @@ static bool shares(const struct finding *with, char *own, size_t n)
 	return true;
 }
 
+/* Says of all paths to one cache what one of them found, however many pairs lie between. lent: only what shared memory took a part of. */
+static void spread(struct finding_list *l, const char *const *what, size_t n, bool lent)
+{
+	bool more;
+
+	do {
+		more = false;
+		for (size_t i = 0; i < l->count; i++) {
+			char cache[2][64];
+			if (!shares(&l->items[i], cache[0], sizeof(cache[0])))
+				continue;
+			snprintf(cache[1], sizeof(cache[1]), "%.60s", l->items[i].value.text);
+			for (size_t k = 0; k < 2 * n; k++) {
+				struct finding *own = find(l, cache[k % 2], what[k / 2]);
+				const struct finding *other = find(l, cache[1 - k % 2], what[k / 2]);
+				if (!lent || (own && own->verdict == VERDICT_INCONCLUSIVE && other &&
+					      (other->notes & NOTE_LENT)))
+					more |= take(own, other, cache[1 - k % 2]);
+			}
+		}
+	} while (more);
+}
+
 void same_cache_lent(struct finding_list *l)
 {
 	static const char *const what[] = {"size", "ways"};
 
-	for (size_t i = 0; i < l->count; i++) {
-		char own[64];
-		if (!shares(&l->items[i], own, sizeof(own)))
-			continue;
-		const char *other = l->items[i].value.text;
-		for (size_t k = 0; k < sizeof(what) / sizeof(what[0]); k++) {
-			struct finding *a = find(l, own, what[k]);
-			const struct finding *b = find(l, other, what[k]);
-			if (a && b && a->verdict == VERDICT_INCONCLUSIVE && (b->notes & NOTE_LENT))
-				take(a, b, other);
-		}
-	}
+	spread(l, what, sizeof(what) / sizeof(what[0]), true);
 }
 
 void same_cache_estimate(struct finding_list *l)
 {
 	static const char *const what[] = {"size", "line", "sector", "ways", "sets", "mapping", "policy", "scope"};
 
+	spread(l, what, sizeof(what) / sizeof(what[0]), false);
 	for (size_t i = 0; i < l->count; i++) {
 		const struct finding *with = &l->items[i];
 		char own[64];
 		if (!shares(with, own, sizeof(own)))
 			continue;
 		const char *other = with->value.text;
-		for (size_t k = 0; k < sizeof(what) / sizeof(what[0]); k++) {
-			struct finding *a = find(l, own, what[k]), *b = find(l, other, what[k]);
-			take(a, b, other);
-			take(b, a, own);
-		}
 		take_levels(l, own, other);
 		take_levels(l, other, own);
 		take_memory(l, own, other);

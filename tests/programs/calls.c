@@ -284,7 +284,8 @@ static const char launching_text[] =
     ".visible .entry launches(.param .u64 out) {\n	.reg .b32 %r<2>; .reg .b64 %d<2>; ld.param.u64 %d0, [out];\n"
     "	.param .b64 a; st.param.b64 [a], %d0; .param .b64 b; st.param.b64 [b], %d0; .param .b32 back;\n"
     "	call.uni (back), cudaLaunchDeviceV2, (a, b); ld.param.b32 %r0, [back]; st.global.u32 [%d0], %r0; ret;\n}\n"
-    ".visible .entry seven(.param .u64 out) {\n	.reg .b64 %d<2>; ld.param.u64 %d0, [out]; st.global.u32 [%d0], 7; ret;\n}\n";
+    ".visible .entry seven(.param .u64 out) {\n	.reg .b64 %d<2>; ld.param.u64 %d0, [out]; st.global.u32 [%d0], 7; "
+    "ret;\n}\n";
 
 /* Of a module the kernel that launches others is refused, and the other one runs. A driver that takes modules as a whole refuses both. */
 static bool launches(void)

@@ -30,6 +30,37 @@ static void one_path_answers_for_the_other(void **state)
 	findings_free(&l);
 }
 
+/* Paths that are told in pairs: what the last of the chain found is the first one's, too, in whatever order the pairs come. */
+static void all_paths_to_a_cache_answer_alike(void **state)
+{
+	(void)state;
+	static const char *const pair[][2] = {
+	    {"local.l1", "global.l1"}, {"global.l1", "texture.l1"}, {"readonly.l1", "global.l1"}};
+
+	for (unsigned first = 0; first < 3; first++) {
+		struct finding_list l = {0};
+		struct finding f = study_measured("cache.texture.l1.line", 128, 128, 128, "test");
+		findings_add(&l, &f);
+		for (unsigned k = 0; k < 3; k++) {
+			const char *const *p = pair[(first + k) % 3];
+			f = (struct finding){.verdict = VERDICT_MEASURED, .value.kind = VALUE_TEXT};
+			snprintf(f.key, sizeof(f.key), "cache.%s.shared_with", p[0]);
+			snprintf(f.value.text, sizeof(f.value.text), "%s", p[1]);
+			findings_add(&l, &f);
+			snprintf(f.key, sizeof(f.key), "cache.%s.line", p[0]);
+			f.verdict = VERDICT_INCONCLUSIVE;
+			f.value = (struct value){0};
+			findings_add(&l, &f);
+		}
+		same_cache_estimate(&l);
+		for (unsigned k = 0; k < 3; k++) {
+			snprintf(f.key, sizeof(f.key), "cache.%s.line", pair[k][0]);
+			assert_int_equal(verdict(&l, f.key), VERDICT_LIKELY);
+		}
+		findings_free(&l);
+	}
+}
+
 static void add_bound(struct finding_list *l, const char *key, double least)
 {
 	struct finding f = study_measured(key, least, least, INFINITY, "test");
@@ -170,11 +201,9 @@ static void own_size_or_another_path_tells(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(one_path_answers_for_the_other),
-	    cmocka_unit_test(bounds_are_answered_too),
-	    cmocka_unit_test(a_lent_size_is_the_other_paths_too),
-	    cmocka_unit_test(one_memory_is_behind_one_cache),
-	    cmocka_unit_test(numbers_need_a_level),
+	    cmocka_unit_test(one_path_answers_for_the_other), cmocka_unit_test(all_paths_to_a_cache_answer_alike),
+	    cmocka_unit_test(bounds_are_answered_too),	      cmocka_unit_test(a_lent_size_is_the_other_paths_too),
+	    cmocka_unit_test(one_memory_is_behind_one_cache), cmocka_unit_test(numbers_need_a_level),
 	    cmocka_unit_test(own_size_or_another_path_tells),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

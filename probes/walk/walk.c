@@ -248,6 +248,12 @@ bool walk_failed(struct study *s, enum walk_space space, unsigned bytes, const c
 
 static const char method[] = "run time of a random walk, difference of two lengths";
 
+/* Its repeats differ by more than a measured time's may, and say between what it lies. */
+static bool is_rough(const struct timed *t)
+{
+	return !t->ok && !t->bad && !t->unsteady && t->ns > 0;
+}
+
 /* What memory.<space>.<bytes>.<part> is: t of a walk's step in this experiment. how: what was walked through. */
 static void conclude(struct study *s, enum walk_space space, unsigned bytes, const char *part, const struct timed *t,
 		     const struct more *more, const struct walk_clock *clock, unsigned experiment, const char *how)
@@ -262,7 +268,7 @@ static void conclude(struct study *s, enum walk_space space, unsigned bytes, con
 			     "what the address arithmetic takes could not be told");
 		return;
 	}
-	if (walk_failed(s, space, bytes, part, t))
+	if (!is_rough(t) && walk_failed(s, space, bytes, part, t))
 		return;
 	if (!(cycles > 0)) {
 		walk_verdict(s, space, bytes, part, VERDICT_UNSUPPORTED,
@@ -284,14 +290,13 @@ static void conclude(struct study *s, enum walk_space space, unsigned bytes, con
 	}
 	const double unsure = more->unsure + (seen ? 0 : more->of_another), value = t->ns - more->ns;
 	/* Places of a memory answer unlike fast; what is at hand has one latency. */
-	if (experiment != EXPERIMENT_COLD && t->hi - t->lo + 2 * unsure > VAGUE * value) {
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
-			      "from %.4g to %.4g cycles: run times of equal launches differ too much",
-			      (t->lo - more->ns - unsure) * cycles, (t->hi - more->ns + unsure) * cycles);
+	const double lo = (t->lo - more->ns - unsure) * cycles, hi = (t->hi - more->ns + unsure) * cycles;
+	if (is_rough(t) || (experiment != EXPERIMENT_COLD && t->hi - t->lo + 2 * unsure > VAGUE * value)) {
+		study_between(s, key, value * cycles, lo, hi, "sm", method, evidence,
+			      "from %.4g to %.4g cycles: run times of equal launches differ", lo, hi);
 		return;
 	}
-	study_measured_number(s, key, value * cycles, (t->lo - more->ns - unsure) * cycles,
-			      (t->hi - more->ns + unsure) * cycles, "sm", method, evidence,
+	study_measured_number(s, key, value * cycles, lo, hi, "sm", method, evidence,
 			      "%s; %.4g cycles of address arithmetic taken off", how, more->ns * cycles);
 }
 

@@ -34,7 +34,8 @@ EXEC_API CUresult cuDeviceSetMemPool(CUdevice device, CUmemPool pool)
 
 EXEC_API CUresult cuMemPoolCreate(CUmemPool *pool, const void *props)
 {
-	(void)props;
+	if (!pool || !props)
+		return EXEC_INVALID_VALUE;
 	*pool = mem_zero(1, sizeof **pool);
 	return *pool ? EXEC_OK : EXEC_OUT_OF_MEMORY;
 }

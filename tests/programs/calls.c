@@ -60,15 +60,16 @@ static bool library(void)
 static bool pools(void)
 {
 	enum { USED = 7, USED_MOST = 8 };
+	const uint64_t props[11] = {1, 1}; /* pinned memory that no process shares, of device 0 */
 	void *own, *common, *s;
 	gpu a, b, c;
 	uint64_t used = 0, most = 0, after = 1;
 	if (!good(cuStreamCreate(&s, 0)) || !good(cuDeviceGetDefaultMemPool(&common, 0)) ||
-	    !good(cuMemPoolCreate(&own, NULL)) || !good(cuMemAllocFromPoolAsync(&a, 4096, own, s)) ||
-	    !good(cuMemAllocFromPoolAsync(&b, 1024, own, s)) || !good(cuMemAllocAsync(&c, N * sizeof(int), s)) ||
-	    !good(cuMemPoolGetAttribute(own, USED, &used)) || !good(cuMemFreeAsync(a, s)) ||
-	    !good(cuMemFreeAsync(b, s)) || !good(cuMemPoolGetAttribute(own, USED_MOST, &most)) ||
-	    !good(cuMemPoolGetAttribute(own, USED, &after)))
+	    cuMemPoolCreate(&own, NULL) != 1 || !good(cuMemPoolCreate(&own, props)) ||
+	    !good(cuMemAllocFromPoolAsync(&a, 4096, own, s)) || !good(cuMemAllocFromPoolAsync(&b, 1024, own, s)) ||
+	    !good(cuMemAllocAsync(&c, N * sizeof(int), s)) || !good(cuMemPoolGetAttribute(own, USED, &used)) ||
+	    !good(cuMemFreeAsync(a, s)) || !good(cuMemFreeAsync(b, s)) || !good(cuStreamSynchronize(s)) ||
+	    !good(cuMemPoolGetAttribute(own, USED_MOST, &most)) || !good(cuMemPoolGetAttribute(own, USED, &after)))
 		return false;
 	return own != common && used == 5120 && most == 5120 && !after && good(cuMemsetD32Async(c, 4, N, s)) &&
 	       step(s, c, 1, 2) && all_are(c, 9) && good(cuMemFreeAsync(c, s)) && cuMemFreeAsync(c, s) == 1 &&
@@ -104,7 +105,7 @@ static bool managed(void)
 	int *v = (int *)(uintptr_t)p;
 	for (int i = 0; i < N; i++)
 		v[i] = i;
-	if (!step(NULL, p, 5, 3))
+	if (!step(NULL, p, 5, 3) || !good(cuCtxSynchronize()))
 		return false;
 	for (int i = 0; i < N; i++)
 		if (v[i] != 3 * i + 5)

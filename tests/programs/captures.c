@@ -33,7 +33,7 @@ static bool graph_nodes(void)
 	    !good(cuGraphGetRootNodes(g, NULL, &roots)) || !good(cuGraphInstantiateWithFlags(&e, g, 0)))
 		return false;
 	for (int k2 = 0; k2 < 3; k2++)
-		if (!good(cuGraphLaunch(e, NULL)))
+		if (!good(cuGraphLaunch(e, NULL)) || !good(cuCtxSynchronize()))
 			return false;
 	bool right = nodes == 4 && roots == 1 && calls == 3;
 	for (int i = 0; i < N; i++)
@@ -122,7 +122,7 @@ static bool graph_memory(void)
 {
 	enum { RESERVED = 2 };
 	gpu v = to_gpu(NULL, N * sizeof(int)), a = 0;
-	struct take_node t = {.pool = {0x200000001ull, 1ull << 32}, .bytes = N * sizeof(int)};
+	struct take_node t = {.pool = {1, 1}, .bytes = N * sizeof(int)};
 	void *s, *g, *h, *e, *f, *node[3];
 	uint64_t before = 1, during = 0, after = 1;
 	struct copy c = {

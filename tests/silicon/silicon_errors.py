@@ -70,7 +70,7 @@ def main(args):
         print("# Simulated cycles beside a card's\n")
         print(f"The kernels of `tests/silicon` on {gpu.split(',')[0]}, simulated in the order of its compiler, beside {card}.")
         print("A launch is timed by its own blocks, from the first one's begin to the last one's end; the median of 15 launches")
-        print("counts. `make silicon` makes this page.\n")
+        print("counts, and of several cards the one in the middle. `make silicon` makes this page.\n")
     else:
         print(f"{gpu} beside {card}\n")
     end = "  " if markdown else ""

@@ -4,10 +4,10 @@
 
 int n = N;
 
-bool good(int r)
+bool succeeded(int r, const char *call)
 {
 	if (r)
-		printf("error %d\n", r);
+		printf("error %d: %.60s\n", r, call);
 	return !r;
 }
 

@@ -11,6 +11,7 @@ int cuGraphAddMemsetNode(void **n, void *g, void *const *after, size_t count, co
 int cuGraphAddHostNode(void **n, void *g, void *const *after, size_t count, const void *host);
 int cuGraphAddChildGraphNode(void **n, void *g, void *const *after, size_t count, void *child);
 int cuGraphAddMemAllocNode(void **n, void *g, void *const *after, size_t count, void *take);
+int cuDeviceGraphMemTrim(int device);
 int cuDeviceGetGraphMemAttribute(int device, int which, void *value);
 int cuGraphAddDependencies(void *g, void *const *from, void *const *to, size_t count);
 int cuGraphGetNodes(void *g, void **nodes, size_t *count);
@@ -154,7 +155,8 @@ struct how {
 };
 
 /* calls.c */
-bool good(int r);				    /* says which error it was, else */
+bool succeeded(int r, const char *call); /* says which error it was, else */
+#define good(call) succeeded(call, #call)
 bool step(void *stream, gpu v, int add, int times); /* step<<<2, 128, stream>>>(v, add, times, n) */
 bool all_are(gpu v, int want);
 

@@ -136,7 +136,7 @@ static bool graph_memory(void)
 		return false;
 	for (int k = 0; k < 2; k++) {
 		go("step", 2, 1, N / 2, 1, &v, &n, &n, &n, NULL);
-		if (!good(cuGraphLaunch(e, s)) || !all_are(v, 7))
+		if (!good(cuGraphLaunch(e, s)) || !good(cuStreamSynchronize(s)) || !all_are(v, 7))
 			return false;
 	}
 	if (!good(cuGraphCreate(&h, 0)) || !good(cuGraphAddMemAllocNode(&node[0], h, NULL, 0, &t)))
@@ -145,13 +145,13 @@ static bool graph_memory(void)
 	c.from = t.at;
 	if (!good(cuGraphAddMemsetNode(&node[1], h, &node[0], 1, &fill, NULL)) ||
 	    !good(cuGraphAddMemcpyNode(&node[2], h, &node[1], 1, &c, NULL)) ||
-	    !good(cuGraphInstantiateWithFlags(&f, h, 0)) || !good(cuGraphLaunch(f, s)) || !all_are(v, 5) ||
-	    !all_are(t.at, 5) || !good(cuMemFreeAsync(t.at, s)) || !good(cuGraphLaunch(f, s)) ||
-	    !good(cuDeviceGetGraphMemAttribute(0, RESERVED, &during)) || !good(cuGraphExecDestroy(e)) ||
-	    !good(cuGraphExecDestroy(f)) || !good(cuGraphDestroy(h)) ||
-	    !good(cuDeviceGetGraphMemAttribute(0, RESERVED, &after)))
+	    !good(cuGraphInstantiateWithFlags(&f, h, 0)) || !good(cuGraphLaunch(f, s)) ||
+	    !good(cuStreamSynchronize(s)) || !all_are(v, 5) || !all_are(t.at, 5) || !good(cuMemFreeAsync(t.at, s)) ||
+	    !good(cuGraphLaunch(f, s)) || !good(cuDeviceGetGraphMemAttribute(0, RESERVED, &during)) ||
+	    !good(cuGraphExecDestroy(e)) || !good(cuGraphExecDestroy(f)) || !good(cuGraphDestroy(h)) ||
+	    !good(cuDeviceGraphMemTrim(0)) || !good(cuDeviceGetGraphMemAttribute(0, RESERVED, &after)))
 		return false;
-	return before == 0 && during == 2 * N * sizeof(int) && after == 0 && a != t.at && good(cuStreamDestroy_v2(s));
+	return before == 0 && during >= 2 * N * sizeof(int) && after == 0 && a != t.at && good(cuStreamDestroy_v2(s));
 }
 
 const struct program programs_of_captures[] = {

@@ -2,7 +2,17 @@
 #include "gpu/sim/func/func_lanes.h"
 #include "gpu/sim/func/func_clones.h"
 
-CLONES VECTORS void func_lanes(const uint64_t *address, uint32_t mask, struct func_spread *s)
+/* A power of two is shifted: hosts have no product of such vectors. */
+CLONES VECTORS static uint64_t skew_of_all(const uint64_t *address, uint64_t bytes)
+{
+	const uint64_t start = address[0], some = bytes ? UINT64_MAX : 0, shift = bytes ? __builtin_ctzll(bytes) : 0;
+	uint64_t skew = 0;
+	for (uint64_t l = 0; l < FUNC_LANES; l++)
+		skew |= address[l] ^ (start + (l << shift & some));
+	return skew;
+}
+
+CLONES VECTORS static void spread_of(const uint64_t *address, uint32_t mask, struct func_spread *s)
 {
 	const uint64_t lane = (uint64_t)__builtin_ctz(mask), first = address[lane], base = s->base, bytes = s->bytes;
 	const uint64_t start = first - lane * bytes;
@@ -16,6 +26,19 @@ CLONES VECTORS void func_lanes(const uint64_t *address, uint32_t mask, struct fu
 	s->apart = apart;
 	s->skew = skew;
 	s->far = far;
+}
+
+void func_lanes(const uint64_t *address, uint32_t mask, struct func_spread *s)
+{
+	const uint64_t first = address[0], last = first + (FUNC_LANES - 1) * s->bytes;
+	/* Mostly each lies behind the one before it, and the ends say all. */
+	if (mask != UINT32_MAX || last < first || first < s->base || skew_of_all(address, s->bytes)) {
+		spread_of(address, mask, s);
+		return;
+	}
+	s->apart = first ^ last;
+	s->skew = 0;
+	s->far = last - s->base;
 }
 
 CLONES VECTORS void func_lanes_add(uint64_t *to, const uint64_t *from, uint32_t mask, uint64_t some, uint64_t add)

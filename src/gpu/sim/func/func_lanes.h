@@ -4,8 +4,10 @@
 #include "gpu/sim/func/func.h"
 
 struct func_spread {
-	uint64_t base, bytes; /* in: an address, and what one lane moves */
-	uint64_t apart;	      /* out: bits in which some address differs from that of the first lane in the mask */
+	uint64_t base, bytes; /* in: an address, and what one lane moves: a power of two, or 0 */
+	/* out: bits in which some address differs from that of the first lane in the mask, as far as they lie below `bytes`, and the highest of
+	 * all such bits */
+	uint64_t apart;
 	uint64_t
 	    skew; /* out: 0 when every lane in the mask lies `bytes` behind the one before it, counted from that first one */
 	uint64_t far; /* out: how far the one furthest from `base` lies above it */

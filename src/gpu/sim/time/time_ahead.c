@@ -25,34 +25,6 @@ void time_compute(const struct time_run *x, struct time_warp *w, const struct fu
 	func_do_stretch(&w->f, fi, some, mask);
 }
 
-/* time_issue of an instruction that is apart. */
-static inline void issue_apart(struct time_run *x, struct time_sched *s, struct time_warp *w, uint64_t t)
-{
-	const struct time_inst *ti = &x->ti[w->f.pc];
-	if (__builtin_expect(ti->kind != FUNC_ALU || ti->lead || ti->before || ti->together || w->together || x->turn ||
-				 x->tally,
-			     0)) {
-		time_issue(x, w, t);
-		return;
-	}
-	const struct func_inst *fi = &x->fi[w->f.pc];
-	const uint64_t mask = func_mask(&w->f, fi), port = t << FIX;
-	s->free = (s->free > port ? s->free : port) + x->g->issue;
-	s->last = w->slot;
-	x->last = t > x->last ? t : x->last;
-	w->sampled = t;
-	x->r->instructions++;
-	if (__builtin_expect(mask != 0, 1)) {
-		compute(x, w, fi, mask);
-		for (uint32_t k = 0; k < ti->write_count; k++)
-			w->ready[ti->write[k]] = t + ti->tail;
-		take(s, &x->p->set[ti->set], ti->interval, t, x->g->issue);
-		t += ti->after;
-	}
-	w->f.pc++;
-	time_next_together(x, w, t);
-}
-
 /* Whether another scheduler's barrier may give a warp of this one a turn. */
 static bool is_waited_for(const struct time_run *x, const struct time_sched *s)
 {
@@ -81,7 +53,8 @@ uint64_t time_ahead(struct time_run *x, struct time_sched *s, uint64_t t, uint64
 		}
 		x->patience -= x->patience > 1;
 		const struct time_set *set = &x->p->set[s->set[c.best]];
-		issue_apart(x, s, s->warp[c.best], t);
+		if (!issue_plain(x, s->warp[c.best], t))
+			time_issue(x, s->warp[c.best], t);
 		const uint64_t others = !c.more	  ? NEVER
 					: c.alike ? set_free(s, set)
 						  : t,

@@ -3,7 +3,7 @@
  * With a reconvergence stack a barrier counts warps: each path of a diverged warp arrives for the whole warp, so barriers on two
  * paths pair with what other warps reach meanwhile. With independent threads it counts threads. Both ways those that have
  * exited are not waited for. */
-#include "gpu/sim/time/time_state.h"
+#include "gpu/sim/time/time_next.h"
 
 void time_next_path(struct time_run *x, struct time_warp *w, uint64_t earliest)
 {

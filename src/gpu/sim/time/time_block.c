@@ -1,5 +1,6 @@
 /* Blocks and warps: who sits where, barriers, exits. */
 #include "gpu/sim/time/time_fetch.h"
+#include "gpu/sim/time/time_next.h"
 #include "gpu/sim/time/time_tally.h"
 #include <assert.h>
 #include <errno.h>

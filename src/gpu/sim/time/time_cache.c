@@ -1,7 +1,7 @@
 #include "gpu/sim/time/time_cache.h"
 #include "base/arena.h"
-#include "gpu/sim/func/func_clones.h"
 #include "gpu/sim/time/time_replace.h"
+#include "gpu/sim/time/time_set.h"
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
@@ -9,12 +9,6 @@
 
 #define PORT_FRACTION 20 /* bits of a cycle a byte */
 #define PORT_FIX      10 /* bits of a cycle that a port is busy */
-#define LINE_BITS     CACHE_LINE_BITS
-#define LINE_MASK     CACHE_LINE_MASK
-
-/* So many ways are looked at one after the other. Of more, 8 bits of each tag are looked at first, eight ways at once: a set of many ways
- * is hundreds of bytes. */
-#define FEW 8
 
 /* Set dueling (Qureshi et al. 2007): of each DUEL_SPAN sets one always inserts lines young and one always old; the others do as the one
  * that missed less lately, by a counter that saturates. */
@@ -103,7 +97,7 @@ int cache_reserve(struct time_cache *c)
 	if (c->dealt_count)
 		c->dealt = mem_alloc(c->dealt_count * sizeof *c->dealt);
 	c->room = mem_zero(c->spec->sets, sizeof *c->room);
-	c->print_ways = c->spec->ways > FEW ? (c->spec->ways + 7) & ~7u : 0;
+	c->print_ways = c->spec->ways > FEW ? (c->spec->ways + PRINTS - 1) / PRINTS * PRINTS : 0;
 	if (c->print_ways)
 		c->print = mem_zero(c->spec->sets, c->print_ways);
 	const bool by_age = (c->spec->policy == POLICY_LRU || c->spec->policy == POLICY_FIFO) && c->spec->ways > FEW &&
@@ -174,106 +168,6 @@ static inline uint32_t set_of(const struct time_cache *c, uint64_t line)
 		rest = upper;
 	}
 	return (uint32_t)(h - rounds(c, h, sets) * sets);
-}
-
-/* ---- a set's words ---- */
-
-/* Without a branch, so that the compiler makes vectors of it. */
-CLONES VECTORS static uint64_t first_other_epoch(const uint64_t *tag, uint64_t n, uint64_t epoch)
-{
-	uint64_t first = n;
-	for (uint64_t k = 0; k < n; k++) {
-		uint64_t at = tag[k] >> LINE_BITS != epoch ? k : n;
-		first = at < first ? at : first;
-	}
-	return first;
-}
-
-static inline uint8_t print_of(uint64_t key)
-{
-	return (uint8_t)((key & LINE_MASK) * 0x9e3779b97f4a7c15u >> 56);
-}
-
-static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first of eight bytes is the lowest of a word");
-
-/* The way of the set whose tag is `key`, or `ways`. */
-static inline uint32_t find_tag(const struct time_cache *c, uint32_t set, uint32_t ways, uint64_t key)
-{
-	const uint64_t *tag = c->tag + (size_t)set * c->spec->ways;
-	if (!c->print) {
-		uint32_t k = 0;
-		while (k < ways && tag[k] != key)
-			k++;
-		return k;
-	}
-	const uint64_t ones = 0x0101010101010101u, high = ones << 7;
-	const uint8_t *print = c->print + (size_t)set * c->print_ways;
-	for (uint32_t k = 0; k < ways; k += 8) {
-		uint64_t word;
-		memcpy(&word, print + k, sizeof word);
-		word ^= print_of(key) * ones;
-		/* A bit for each byte that is 0, and perhaps for some behind it. */
-		for (uint64_t same = (word - ones) & ~word & high; same; same &= same - 1) {
-			uint32_t w = k + (uint32_t)__builtin_ctzll(same) / 8;
-			if (w < ways && tag[w] == key)
-				return w;
-		}
-	}
-	return ways;
-}
-
-/* The first of the set's ways that holds nothing, or `ways`. */
-static inline uint32_t find_empty(struct time_cache *c, uint32_t set, const uint64_t *tag, uint32_t ways)
-{
-	struct cache_room *r = &c->room[set];
-	uint32_t k = r->at == c->emptied ? r->next : 0;
-	if (!k && ways > FEW)
-		k = (uint32_t)first_other_epoch(tag, ways, c->epoch);
-	while (k < ways && tag[k] >> LINE_BITS == c->epoch)
-		k++;
-	*r = (struct cache_room){.at = c->emptied, .next = k};
-	return k;
-}
-
-/* Ages only grow, so whoever is left of those that were the oldest of all still comes before the others. */
-static void list_oldest(struct cache_oldest *o, const uint64_t *age, uint32_t ways)
-{
-	uint64_t least[CACHE_OLDEST] = {0};
-	uint32_t n = 0;
-	for (uint32_t w = 0; w < ways; w++) {
-		if (n == CACHE_OLDEST && age[w] >= least[n - 1])
-			continue;
-		uint32_t at = n < CACHE_OLDEST ? n++ : n - 1;
-		for (; at && least[at - 1] > age[w]; at--) {
-			least[at] = least[at - 1];
-			o->way[at] = o->way[at - 1];
-		}
-		least[at] = age[w];
-		o->way[at] = (uint16_t)w;
-	}
-	o->next = 0;
-	o->count = (uint8_t)n;
-	o->until = n ? least[n - 1] : 0;
-}
-
-static uint32_t find_oldest(const struct time_cache *c, uint32_t set, const uint64_t *age, uint32_t ways)
-{
-	if (!c->oldest) {
-		uint32_t oldest = 0;
-		for (uint32_t w = 1; w < ways; w++)
-			if (age[w] < age[oldest])
-				oldest = w;
-		return oldest;
-	}
-	struct cache_oldest *o = &c->oldest[set];
-	for (;;) {
-		while (o->next < o->count) {
-			const uint32_t w = o->way[o->next++];
-			if (w < ways && age[w] <= o->until)
-				return w;
-		}
-		list_oldest(o, age, ways);
-	}
 }
 
 /* ---- replacement ---- */

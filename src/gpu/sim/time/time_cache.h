@@ -58,7 +58,7 @@ struct time_cache {
 	uint64_t epoch, stamp;
 	uint64_t sets_inverse;	     /* floor(2^64 / sets) + 1 */
 	uint8_t *print;		     /* more than a few ways: 8 bits of each tag, print_ways a set, else NULL */
-	uint32_t print_ways;	     /* ways, rounded up to whole words */
+	uint32_t print_ways;	     /* ways, rounded up to what is looked at together */
 	struct cache_room *room;     /* of each set */
 	struct cache_oldest *oldest; /* of each set of more than a few ways that goes by age, else NULL */
 	uint64_t emptied;	     /* how often a way may have become free without being filled again; from 1 on */

@@ -3,7 +3,6 @@
 #define FATHOM_TIME_CHOOSE_H
 #include "gpu/sim/func/func_clones.h"
 #include "gpu/sim/time/time_state.h"
-#include <string.h>
 
 #define HOST_LINE 64 /* bytes of a line of the host's caches */
 
@@ -78,22 +77,6 @@ struct glance {
 	bool alike;	/* ... and want the same pipes, all of them */
 	uint64_t later; /* when the first of those that are not ready will be */
 };
-
-/* Which of the slots [0, n), n at most 64, want this set, and perhaps some behind them; eight at a time. */
-static inline uint64_t wanting(const uint8_t *sets, uint32_t n, uint8_t set)
-{
-	const uint64_t ones = 0x0101010101010101u, low = ~(ones << 7);
-	uint64_t all = 0;
-	for (uint32_t k = 0; k < n; k += 8) {
-		uint64_t word;
-		memcpy(&word, sets + k, sizeof word);
-		word ^= set * ones;
-		uint64_t other = (((word & low) + low) | word) >> 7 & ones; /* a 1 in each byte that is not 0 */
-		/* The eight bits, each at 8 times its place, come together in the top byte. */
-		all |= (uint64_t)(uint8_t) ~(other * 0x0102040810204080u >> 56) << k;
-	}
-	return all;
-}
 
 /* Whether the warp in slot a goes before that in slot b. */
 static bool goes_before(const struct time_sched *s, enum core_policy p, uint32_t a, uint32_t b)
@@ -181,7 +164,7 @@ static inline __attribute__((always_inline)) struct glance choose(const struct t
 			uint64_t others = ready & ~(1ull << k);
 			g.best = k;
 			g.more = others;
-			g.alike = !others || !(others & ~wanting(s->set, s->slots, set));
+			g.alike = !others || !(others & ~s->want[set]);
 			/* By their turns, hundreds of other schedulers will have had theirs. */
 			if (!hot && rest)
 				fetch_rows(x, s->warp[((uint32_t)__builtin_ctzll(rest) + from) & 63]);
@@ -191,7 +174,7 @@ static inline __attribute__((always_inline)) struct glance choose(const struct t
 		}
 		g.later = pipe < g.later ? pipe : g.later;
 		if (rest) { /* those that want the same are mostly all of them */
-			uint64_t same = wanting(s->set, s->slots, set);
+			uint64_t same = s->want[set];
 			rest &= ~(same >> from | same << (-from & 63));
 		}
 	}

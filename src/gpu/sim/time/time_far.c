@@ -1,5 +1,5 @@
 /* What clusters ask the far side: their queues, the order of serving, and how the answers come back. */
-#include "gpu/sim/time/time_state.h"
+#include "gpu/sim/time/time_next.h"
 #include <string.h>
 
 /* Room for one more of `size` bytes, or false: then the launch ends as out of memory. */

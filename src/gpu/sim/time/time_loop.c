@@ -218,7 +218,7 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 	if (__builtin_expect(x->note != NULL, 0))
 		time_note_step(x, w, mask, t);
 	if (__builtin_expect(x->tally != NULL, 0))
-		time_tally_step(x, w, mask, t);
+		time_tally_step(x, w, ti, true, mask, t);
 	if (__builtin_expect(!ti->operand, 1)) {
 		s->free = (s->free > port ? s->free : port) + x->g->issue;
 		s->last = w->slot;
@@ -246,7 +246,7 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 			if (__builtin_expect(next >= PENDING, 0))
 				w->from = t + ((uint64_t)ti->step * w->sub >> FIX) - done;
 			time_wake(s, w->slot, next);
-			s->set[w->slot] = w->sub < ti->before ? ti->set_before : ti->set;
+			time_want(s, w->slot, w->sub < ti->before ? ti->set_before : ti->set);
 			return;
 		}
 		w->sub = 0;
@@ -329,7 +329,8 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 
 __attribute__((noinline)) void time_issue(struct time_run *x, struct time_warp *w, uint64_t t)
 {
-	issue(x, w, t);
+	if (!issue_plain(x, w, t))
+		issue(x, w, t);
 }
 
 /* ---- the two loops ---- */
@@ -417,7 +418,8 @@ static void run_solo(struct time_run *x, struct time_warp *w)
 		t = pipe > t ? pipe : t;
 		t = port > t ? port : t;
 		int first = __builtin_expect(x->dual, 0) ? pipe_for(s, &x->p->set[*set], t) : -1;
-		issue(x, w, t);
+		if (!issue_plain(x, w, t))
+			issue(x, w, t);
 		if (__builtin_expect(x->dual, 0) && x->alive && second_pipe(x, s, w->slot, first, t) >= 0)
 			issue_second(x, s, w->slot, t);
 		if (__builtin_expect(x->dual && x->turn, 0) && x->alive)
@@ -506,7 +508,7 @@ bool time_step(struct time_run *x, uint64_t end)
 void time_run_cluster(struct time_run *x, uint64_t end)
 {
 	const struct time_request *q = x->q;
-	x->apart = !x->c->direct && !x->dual && !x->watch && !x->note && !q->poll && !q->check && !time_is_limited(q) &&
+	x->apart = !x->c->direct && !x->dual && !x->watch && !x->note && !q->poll && !q->check && !q->limit_cycles &&
 		   !(x->l->independent && x->p->meets);
 	while (!x->stop && time_step(x, end))
 		;

@@ -7,7 +7,6 @@ static int open_sms(struct time_gpu *g)
 {
 	const struct sim_spec *s = g->spec;
 	uint32_t per = (s->max_warps_per_sm + s->schedulers - 1) / s->schedulers;
-	uint32_t bytes = (per + 7) & ~7u; /* of set[]: it is read by whole words */
 	size_t slots = (size_t)g->sched_count * per;
 	g->sm = mem_zero(s->sm_count, sizeof *g->sm);
 	g->sched = mem_zero(g->sched_count, sizeof *g->sched);
@@ -15,7 +14,7 @@ static int open_sms(struct time_gpu *g)
 	g->pipe_user = mem_zero((size_t)s->sm_count * SPEC_PIPES, 1);
 	g->age = mem_zero(slots, sizeof *g->age);
 	g->wake = mem_alloc(slots * sizeof *g->wake);
-	g->set = mem_zero(g->sched_count, bytes);
+	g->set = mem_zero(slots, 1);
 	g->warp = mem_zero(slots, sizeof(struct time_warp *));
 	if (!g->pipe_user || !g->age || !g->sm || !g->sched || !g->pipe_free || !g->wake || !g->set || !g->warp)
 		return -ENOMEM;
@@ -29,10 +28,11 @@ static int open_sms(struct time_gpu *g)
 		d->index = index;
 		d->kept = UINT32_MAX;
 		wakes_open(&d->wakes);
+		d->want[0] = UINT64_MAX;
 		d->wake = g->wake + (size_t)n * per;
 		d->age = g->age + (size_t)n * per;
 		d->user = g->pipe_user + (size_t)sm * SPEC_PIPES;
-		d->set = g->set + (size_t)n * bytes;
+		d->set = g->set + (size_t)n * per;
 		d->warp = g->warp + (size_t)n * per;
 		for (uint32_t p = 0; p < SPEC_PIPES; p++)
 			d->pipe[p] = of_sm + (size_t)p * s->schedulers + (s->pipe[p].per_scheduler ? index : 0);

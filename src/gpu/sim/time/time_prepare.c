@@ -270,8 +270,11 @@ int time_prepare(struct time_program **out, struct arena *a, const struct sim_sp
 		}
 	for (uint32_t i = f->inst_count; i-- > 0;)
 		t[i].apart = f->info[i].fused ? t[i + 1].apart && func_is_private(&f->inst[i]) : is_apart(f, t, i);
-	for (uint32_t i = 0; i < f->inst_count; i++)
+	for (uint32_t i = 0; i < f->inst_count; i++) {
 		t[i].stretch = stretch[i];
+		t[i].set_first = t[i].before ? t[i].set_before : t[i].set;
+		t[i].plain = !t[i].lead && !t[i].before && !t[i].operand && func_is_private(&f->inst[i]);
+	}
 	mem_free(stretch);
 	*out = p;
 	return 0;

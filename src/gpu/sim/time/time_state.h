@@ -39,12 +39,14 @@ struct time_inst {
 	uint8_t before; /* native steps issued before the last one */
 	uint8_t set;	/* of the last step */
 	uint8_t set_before;
+	uint8_t set_first; /* of the first step */
 	uint8_t wait_count, write_count;
 	bool operand; /* a load that no instruction of its own makes: it takes no turn and no pipe */
 	bool checked; /* an ALU handler that may fault */
 	bool
 	    apart; /* issues without a touch of anything but its warp and scheduler, if its lanes are together and its pipes are the
 		       * scheduler's own */
+	bool plain; /* one step of one record that only turns registers into others */
 	bool keeps; /* one that changes memory of its thread: arguments of calls, frames */
 	bool
 	    alone; /* a load of global or constant memory: of one lane, it is one access that starts at the first level */
@@ -158,7 +160,8 @@ struct time_sched {
 	uint64_t
 	    *wake; /* per slot: when its scoreboard lets it issue, NEVER for empty and waiting; changed by time_wake */
 	struct time_wakes wakes;
-	uint8_t *set; /* per slot: pipes of its next step; room for whole words of them */
+	uint8_t *set;		  /* per slot: pipes of its next step; changed by time_want */
+	uint64_t want[TIME_SETS]; /* of the first WAKE_SLOTS slots, those with each set */
 	struct time_warp **warp;
 	uint32_t *age; /* per slot: how many warps started before it */
 	uint32_t started;
@@ -169,6 +172,18 @@ struct time_sched {
 static inline void time_wake(struct time_sched *s, uint32_t slot, uint64_t at)
 {
 	wakes_set(&s->wakes, s->wake, slot, at);
+}
+
+static inline void time_want(struct time_sched *s, uint32_t slot, uint8_t set)
+{
+	const uint8_t old = s->set[slot];
+	if (old == set)
+		return;
+	s->set[slot] = set;
+	if (slot < WAKE_SLOTS) {
+		s->want[old] &= ~(1ull << slot);
+		s->want[set] |= 1ull << slot;
+	}
 }
 
 struct time_sm {
@@ -301,9 +316,10 @@ struct time_run {
 	struct time_tally *tally;	    /* NULL: no statistics are asked for */
 	uint64_t whole;			    /* lanes of a whole warp */
 	bool dual;			    /* spec->dual_issue */
-	bool apart;			    /* schedulers may run ahead of each other with what is `apart` */
-	bool together;			    /* some pipe's results are known only together */
-	uint32_t turn;			    /* cycles from one turn of a warp to its next; 0: the next cycle */
+	bool plain;    /* nobody watches issues, and neither warps nor pipes have turns of their own */
+	bool apart;    /* schedulers may run ahead of each other with what is `apart` */
+	bool together; /* some pipe's results are known only together */
+	uint32_t turn; /* cycles from one turn of a warp to its next; 0: the next cycle */
 	enum core_policy policy;
 	uint32_t schedulers;
 	/* time_stuck.c */
@@ -561,63 +577,5 @@ void time_run_cluster(struct time_run *x, uint64_t end); /* what happens before 
 bool time_step(struct time_run *x, uint64_t end);	 /* its next event, if there is one before `end` */
 void time_run_direct(struct time_run *x);		 /* to the end of the launch */
 uint64_t time_soonest(const struct time_cluster *c);	 /* no event comes before it */
-
-/* Until when the warp's last constant load keeps the next one, where those block. */
-static inline uint64_t time_blocked(const struct time_run *x, const struct time_warp *w, const struct time_inst *ti)
-{
-	const struct sim_spec *s = x->g->spec;
-	return s->constant_blocks && ti->path == PATH_CONSTANT ? w->flight[s->loads_in_flight] : 0;
-}
-
-/* Until when the instruction waits for results that the warp only knows together with others, as far as they are not there at `from`. */
-static inline uint64_t time_all_back(const struct time_warp *w, const struct time_inst *ti, uint64_t from)
-{
-	uint64_t all = 0;
-	for (uint32_t k = 0; k < ti->wait_count; k++) {
-		const uint8_t pipe = w->together->pipe[ti->wait[k]];
-		if (pipe && w->ready[ti->wait[k]] > from && w->together->done[pipe - 1] > all)
-			all = w->together->done[pipe - 1];
-	}
-	return all;
-}
-
-static inline void time_next_together(struct time_run *x, struct time_warp *w, uint64_t from)
-{
-	const struct time_inst *ti = &x->ti[w->f.pc];
-	uint64_t earliest = from;
-	if (__builtin_expect(ti->block != w->held, 0)) {
-		earliest = time_fetch_block(x, w, ti->block, from);
-		from = earliest < PENDING ? earliest : from;
-	}
-	for (uint32_t k = 0; k < ti->wait_count; k++) {
-		uint64_t r = w->ready[ti->wait[k]];
-		earliest = r > earliest ? r : earliest;
-	}
-	if (__builtin_expect(w->together != NULL, 0)) {
-		uint64_t r = time_all_back(w, ti, from);
-		earliest = r > earliest ? r : earliest;
-	}
-	if (__builtin_expect(x->turn != 0, 0))
-		earliest = w->turn > earliest ? w->turn : earliest;
-	if (ti->kind == FUNC_LOAD && w->flight) {
-		uint64_t r = x->g->spec->loads_in_flight ? w->flight[w->flight_at] : 0;
-		earliest = r > earliest ? r : earliest;
-		r = ti->before ? 0 : time_blocked(x, w, ti);
-		earliest = r > earliest ? r : earliest;
-	}
-	if (__builtin_expect(earliest >= PENDING, 0))
-		w->from = from;
-	time_wake(w->sched, w->slot, earliest);
-	w->sched->set[w->slot] = ti->before ? ti->set_before : ti->set;
-}
-
-/* When the instruction at pc may issue as far as its operands say; the pipes are looked at when its turn comes. */
-static inline void time_next(struct time_run *x, struct time_warp *w, uint64_t earliest)
-{
-	if (__builtin_expect(w->f.diverged, 0))
-		time_next_path(x, w, earliest);
-	else
-		time_next_together(x, w, earliest);
-}
 
 #endif

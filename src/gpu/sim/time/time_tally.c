@@ -1,5 +1,4 @@
 #include "gpu/sim/time/time_tally.h"
-#include "gpu/sim/time/time_choose.h"
 #include "gpu/sim/time/time_fetch.h"
 #include <errno.h>
 #include <string.h>
@@ -45,17 +44,24 @@ static void add_caches(struct time_gpu *g, struct time_stats *s, int sign)
 
 /* ---- a launch ---- */
 
+static void tally_free(struct time_tally *y)
+{
+	mem_free(y->record);
+	mem_free(y->count);
+	mem_free(y);
+}
+
 static struct time_tally *tally_new(const struct time_program *p)
 {
 	struct time_tally *y = mem_zero(1, sizeof *y);
 	if (!y)
 		return NULL;
 	y->record = mem_zero(p->func->inst_count, sizeof *y->record);
-	if (!y->record) {
-		mem_free(y);
-		return NULL;
-	}
-	return y;
+	y->count = mem_zero(p->func->inst_count, sizeof *y->count);
+	if (y->record && y->count)
+		return y;
+	tally_free(y);
+	return NULL;
 }
 
 int time_tally_open(struct time_gpu *g, struct time_grid *grid)
@@ -72,11 +78,13 @@ int time_tally_open(struct time_gpu *g, struct time_grid *grid)
 	return 0;
 }
 
-static void other_lanes(struct tally_record *r, uint64_t mask)
+void time_tally_lanes(struct time_tally *y, uint32_t pc, uint64_t mask)
 {
-	r->n.issues += r->issues;
-	r->n.off += r->mask ? 0 : r->issues;
-	r->n.lanes += r->issues * (uint64_t)__builtin_popcountll(r->mask);
+	struct tally_record *r = &y->record[pc];
+	struct time_count *n = &y->count[pc];
+	n->issues += r->issues;
+	n->off += r->mask ? 0 : r->issues;
+	n->lanes += r->issues * (uint64_t)__builtin_popcountll(r->mask);
 	r->issues = 0;
 	r->mask = mask;
 }
@@ -91,23 +99,23 @@ void time_tally_close(struct time_gpu *g, struct time_grid *grid)
 		if (!y)
 			continue;
 		for (uint32_t pc = 0; pc < grid->q->program->func->inst_count; pc++) {
-			struct tally_record *r = &y->record[pc];
-			other_lanes(r, 0);
-			const struct time_count *from = &r->n;
+			const struct tally_record *r = &y->record[pc];
+			time_tally_lanes(y, pc, 0);
+			const struct time_count *from = &y->count[pc];
 			struct time_count *to = &s->record[pc];
 			to->issues += from->issues;
 			to->off += from->off;
 			to->lanes += from->lanes;
-			to->waited += from->waited + r->operand;
+			to->waited += from->waited + r->operand + r->pipe;
 			s->waited[WHY_OPERAND] += r->operand;
+			s->waited[WHY_PIPE] += r->pipe;
 			to->transactions += from->transactions;
 			to->passes += from->passes;
 		}
 		for (uint32_t k = 0; k < TIME_WHYS; k++)
 			s->waited[k] += y->waited[k];
 		s->resident += y->resident;
-		mem_free(y->record);
-		mem_free(y);
+		tally_free(y);
 		g->cluster[n].run.tally = NULL;
 	}
 	add_caches(g, s, 1);
@@ -115,39 +123,16 @@ void time_tally_close(struct time_gpu *g, struct time_grid *grid)
 
 /* ---- one warp ---- */
 
-static void add_waited(struct time_run *x, struct time_warp *w, uint64_t t)
+void time_tally_waited(struct time_run *x, struct time_warp *w, uint64_t t)
 {
 	const uint64_t waited = t - w->past.before - 1;
-	x->tally->record[w->f.pc].n.waited += waited;
-	/* A warp among many mostly waits for a pipe, which is what time_reason would say first. */
-	if (t > w->sched->wake[w->slot] && set_free(w->sched, &x->p->set[w->sched->set[w->slot]]) == t) {
-		x->tally->waited[WHY_PIPE] += waited;
-		return;
-	}
 	struct note_warp nw = {.before = w->past.before,
 			       .lanes = w->past.lanes,
 			       .latest = w->past.latest,
 			       .from = x->g->fetch ? "" : NULL};
 	time_reason(x, w, &nw, t);
+	x->tally->count[w->f.pc].waited += waited;
 	x->tally->waited[nw.why] += waited;
-}
-
-void time_tally_any(struct time_run *x, struct time_warp *w, uint64_t mask, uint64_t t)
-{
-	struct tally_record *r = &x->tally->record[w->f.pc];
-	const uint32_t before = x->ti[w->f.pc].before;
-	if (!w->sub) {
-		if (!w->past.lanes)
-			w->past.first = t;
-		if (t - w->past.before > 1)
-			add_waited(x, w, t);
-	}
-	if (w->sub < before && mask)
-		return;
-	if (mask != r->mask)
-		other_lanes(r, mask);
-	r->issues++;
-	w->past.latest = w->f.pc;
-	w->past.lanes = w->f.active;
-	w->past.before = t;
+	if (!w->past.lanes)
+		w->past.first = t;
 }

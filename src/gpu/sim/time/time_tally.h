@@ -2,15 +2,16 @@
  * each place that would count costs one branch; caches and memory count always. Private to time/. */
 #ifndef FATHOM_TIME_TALLY_H
 #define FATHOM_TIME_TALLY_H
+#include "gpu/sim/time/time_choose.h"
 #include "gpu/sim/time/time_trace.h"
 
+/* What each issue counts, apart from the rest so that it lies together. */
 struct tally_record {
-	struct time_count n;
-	/* Of the latest lanes, and not in n yet: lanes are counted when others come. */
-	uint64_t mask, issues;
-	uint64_t operand; /* cycles waited for the first operand, not in n */
+	uint64_t mask, issues;	/* of the latest lanes, and not counted yet: lanes are when others come */
+	uint64_t operand, pipe; /* cycles waited for the first operand, and for pipes */
 };
-struct time_tally { /* of a cluster */
+struct time_tally {		  /* of a cluster */
+	struct time_count *count; /* of each record, but for what is in record[] */
 	struct tally_record *record;
 	uint64_t waited[TIME_WHYS], resident;
 };
@@ -18,7 +19,15 @@ struct time_tally { /* of a cluster */
 /* Before and after the clusters run. 0 or -ENOMEM. */
 int time_tally_open(struct time_gpu *g, struct time_grid *grid);
 void time_tally_close(struct time_gpu *g, struct time_grid *grid);
-void time_tally_any(struct time_run *x, struct time_warp *w, uint64_t mask, uint64_t t); /* whatever step it is */
+void time_tally_waited(struct time_run *x, struct time_warp *w, uint64_t t); /* for whatever it was */
+void time_tally_lanes(struct time_tally *y, uint32_t pc, uint64_t mask);     /* the record's are others now */
+
+/* A warp among many mostly waits for a pipe, which is what time_reason would say first. */
+static inline bool tally_is_piped(const struct time_run *x, const struct time_warp *w, uint64_t t)
+{
+	const struct time_sched *s = w->sched;
+	return t > s->wake[w->slot] && set_free(s, &x->p->set[s->set[w->slot]]) == t;
+}
 
 /* Warp w begins. */
 static inline void time_tally_warp(const struct time_run *x, struct time_warp *w)
@@ -28,20 +37,27 @@ static inline void time_tally_warp(const struct time_run *x, struct time_warp *w
 	w->past.before = x->start - 1;
 }
 
-/* A native step of w is about to issue at t, before anything has changed. Most have the lanes that the record had before and waited for nothing or for their first operand: these cost no call. */
-static inline void time_tally_step(struct time_run *x, struct time_warp *w, uint64_t mask, uint64_t t)
+/* A native step of w is about to issue at t, before anything has changed. Most have the lanes that the record had before and waited for
+ * nothing, for their first operand or for a pipe: these cost no call. steps: the record may have several. */
+static inline __attribute__((always_inline)) void time_tally_step(struct time_run *x, struct time_warp *w,
+								  const struct time_inst *ti, const bool steps,
+								  uint64_t mask, uint64_t t)
 {
-	const struct time_inst *ti = &x->ti[w->f.pc];
 	struct tally_record *r = &x->tally->record[w->f.pc];
-	const uint64_t waited = w->sub ? 0 : t - w->past.before - 1;
-	if (__builtin_expect(
-		mask != r->mask || !w->past.lanes || (waited && !(ti->wait_count && w->ready[ti->wait[0]] == t)), 0)) {
-		time_tally_any(x, w, mask, t);
-		return;
+	const uint64_t since = steps && w->sub ? 0 : t - w->past.before, waited = since - 1;
+	if (since > 1) { /* 0: the second of two that go out together */
+		/* Registers of a warp that begins were ready before it. */
+		if (ti->wait_count && w->ready[ti->wait[0]] == t)
+			r->operand += waited;
+		else if (w->past.lanes && tally_is_piped(x, w, t))
+			r->pipe += waited;
+		else
+			time_tally_waited(x, w, t);
 	}
-	r->operand += waited;
-	if (w->sub < ti->before)
+	if (steps && w->sub < ti->before && mask)
 		return;
+	if (__builtin_expect(mask != r->mask, 0))
+		time_tally_lanes(x->tally, w->f.pc, mask);
 	r->issues++;
 	w->past.latest = w->f.pc;
 	w->past.lanes = w->f.active;
@@ -56,7 +72,7 @@ static inline void time_tally_done(const struct time_run *x, const struct time_w
 
 static inline struct time_count *time_counted(const struct time_run *x, const struct time_warp *w)
 {
-	return &x->tally->record[w->f.pc].n;
+	return &x->tally->count[w->f.pc];
 }
 static inline void time_tally_transactions(const struct time_run *x, const struct time_warp *w, uint32_t n)
 {

@@ -1,4 +1,5 @@
 #include "gpu/sim/time/time_trace.h"
+#include "gpu/sim/time/time_next.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

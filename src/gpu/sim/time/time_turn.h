@@ -2,6 +2,8 @@
 #ifndef FATHOM_TIME_TURN_H
 #define FATHOM_TIME_TURN_H
 #include "gpu/sim/time/time_choose.h"
+#include "gpu/sim/time/time_next.h"
+#include "gpu/sim/time/time_tally.h"
 #include <assert.h>
 
 /* The warp's next native step goes out at cycle t; its operands, a pipe and the port are known to be free. */
@@ -39,6 +41,34 @@ static inline __attribute__((always_inline)) void compute(const struct time_run 
 		func_do(&w->f, fi, mask);
 	else
 		time_compute(x, w, fi, mask);
+}
+
+/* time_issue of what most issues are. False: it is none of these, and nothing was done. Inlined, because the call itself would show. */
+static inline __attribute__((always_inline)) bool issue_plain(struct time_run *x, struct time_warp *w, uint64_t t)
+{
+	const struct time_inst *ti = &x->ti[w->f.pc];
+	if (!ti->plain || __builtin_expect(!x->plain || w->f.diverged, 0))
+		return false;
+	const struct func_inst *fi = &x->fi[w->f.pc];
+	struct time_sched *s = w->sched;
+	const uint64_t mask = func_mask(&w->f, fi), port = t << FIX;
+	uint64_t next = t;
+	if (__builtin_expect(x->tally != NULL, 0))
+		time_tally_step(x, w, ti, false, mask, t);
+	s->free = (s->free > port ? s->free : port) + x->g->issue;
+	s->last = w->slot;
+	x->last = t > x->last ? t : x->last;
+	x->r->instructions++;
+	if (__builtin_expect(mask != 0, 1)) {
+		compute(x, w, fi, mask);
+		for (uint32_t k = 0; k < ti->write_count; k++)
+			w->ready[ti->write[k]] = t + ti->tail;
+		take(s, &x->p->set[ti->set], ti->interval, t, x->g->issue);
+		next += ti->after;
+	}
+	func_warp_next(&w->f);
+	time_next_plain(x, w, next);
+	return true;
 }
 
 /* With dual issue: the turn that the slot's warp had at t is over, whether a second instruction went out in it or not. */

@@ -312,9 +312,13 @@ static __attribute__((noinline)) uint32_t make_room(struct time_cache *c, uint32
 }
 
 /* A line is used that is at way w, where it has just come in or was before. */
-static void use(struct time_cache *c, uint32_t set, uint32_t ways, uint32_t w, bool was)
+static inline void use(struct time_cache *c, uint32_t set, uint32_t ways, uint32_t w, bool was)
 {
 	uint64_t *age = c->age + (size_t)set * c->spec->ways;
+	if (c->spec->policy == POLICY_LRU) { /* most are */
+		age[w] = ++c->stamp;
+		return;
+	}
 	switch (c->spec->policy) {
 	case POLICY_QLRU:
 	case POLICY_DUEL:
@@ -322,9 +326,6 @@ static void use(struct time_cache *c, uint32_t set, uint32_t ways, uint32_t w, b
 		break;
 	case POLICY_NRU:
 		nru_use(age, ways, w);
-		break;
-	case POLICY_LRU:
-		age[w] = ++c->stamp;
 		break;
 	default:
 		if (!was)
@@ -389,18 +390,21 @@ uint64_t *cache_touch_place(struct time_cache *c, uint64_t address, uint64_t now
 	return fill;
 }
 
-/* Index of the line, or CACHE_NOWHERE. */
+/* Index of the line, or CACHE_NOWHERE; its set is `set`. */
+static inline uint32_t place_in(const struct time_cache *c, uint32_t set, uint64_t key)
+{
+	const uint32_t ways = ways_of(c, set), w = find_tag(c, set, ways, key);
+	const size_t at = (size_t)set * c->spec->ways + w;
+	return w < ways && at < CACHE_NOWHERE ? (uint32_t)at : CACHE_NOWHERE;
+}
+
 static uint32_t place_of(const struct time_cache *c, uint64_t address)
 {
 	if (!c->tag)
 		return CACHE_NOWHERE;
 	uint64_t line = cache_line_of(c, address), key = cache_key_of(c, line);
 	uint32_t place = c->hint[line % CACHE_HINTS];
-	if (c->tag[place] == key)
-		return place;
-	uint32_t set = set_of(c, line), ways = ways_of(c, set), w = find_tag(c, set, ways, key);
-	size_t at = (size_t)set * c->spec->ways + w;
-	return w < ways && at < CACHE_NOWHERE ? (uint32_t)at : CACHE_NOWHERE;
+	return c->tag[place] == key ? place : place_in(c, set_of(c, line), key);
 }
 
 uint32_t cache_place(const struct time_cache *c, uint64_t address)
@@ -408,9 +412,9 @@ uint32_t cache_place(const struct time_cache *c, uint64_t address)
 	return place_of(c, address);
 }
 
-uint64_t cache_fill_at(const struct time_cache *c, uint64_t address, uint32_t place)
+uint32_t cache_place_in(const struct time_cache *c, uint64_t address, uint32_t set)
 {
-	return c->fill[(size_t)place * c->sectors + cache_sector_of(c, address)];
+	return c->tag ? place_in(c, set, cache_key_of(c, cache_line_of(c, address))) : CACHE_NOWHERE;
 }
 
 bool cache_uses_places(const struct time_cache *c)
@@ -419,27 +423,28 @@ bool cache_uses_places(const struct time_cache *c)
 	return (c->placed || p == POLICY_SCHEDULE) && !c->port && !(c->evict_rate > 0);
 }
 
-void cache_prefetch(const struct time_cache *c, uint64_t address, uint32_t place)
+uint32_t cache_prefetch_set(const struct time_cache *c, uint64_t address)
 {
 	if (!c->tag)
-		return;
-	if (place != CACHE_NOWHERE) {
-		__builtin_prefetch(c->tag + place);
-		__builtin_prefetch(c->age + place, 1);
-		__builtin_prefetch(c->fill + (size_t)place * c->sectors + cache_sector_of(c, address));
-		return;
-	}
+		return 0;
 	const uint32_t set = set_of(c, cache_line_of(c, address));
 	const uint64_t *tag = c->tag + (size_t)set * c->spec->ways;
 	if (c->print)
 		__builtin_prefetch(c->print + (size_t)set * c->print_ways);
 	__builtin_prefetch(tag);
 	__builtin_prefetch(tag + c->spec->ways - 1);
+	return set;
 }
 
-void cache_prefetch_fill(const struct time_cache *c, uint64_t address, uint32_t place)
+void cache_prefetch(const struct time_cache *c, uint64_t address, uint32_t place)
 {
-	__builtin_prefetch(c->fill + (size_t)place * c->sectors + cache_sector_of(c, address));
+	if (place == CACHE_NOWHERE) {
+		cache_prefetch_set(c, address);
+		return;
+	}
+	__builtin_prefetch(c->tag + place);
+	__builtin_prefetch(c->age + place, 1);
+	__builtin_prefetch(cache_fill_at(c, address, place));
 }
 
 uint64_t *cache_find(const struct time_cache *c, uint64_t address)

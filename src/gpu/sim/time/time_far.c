@@ -2,30 +2,59 @@
 #include "gpu/sim/time/time_next.h"
 #include <string.h>
 
-/* Room for one more of `size` bytes, or false: then the launch ends as out of memory. */
-static bool more(struct time_cluster *c, void **list, uint32_t count, uint32_t *room, size_t size)
+/* Room for `want` entries of `size` bytes in place of a list, or NULL: then the launch ends as out of memory. */
+static void *grown(struct time_cluster *c, void *list, uint32_t want, size_t size)
 {
-	if (__builtin_expect(count < *room, 1))
-		return true;
-	uint32_t want = *room ? *room * 2 : 64;
-	void *fresh = mem_grow(*list, want * size);
-	if (!fresh) {
+	void *fresh = mem_grow(list, want * size);
+	if (!fresh)
 		c->out_of_memory = c->run.stop = true;
-		return false;
-	}
-	*list = fresh;
-	*room = want;
-	return true;
+	return fresh;
+}
+
+/* Two lists of the same room have twice as much, or at first a little. */
+#define FIRST 64
+static __attribute__((noinline)) bool more_of_two(struct time_cluster *c, void **one, size_t size, void **other,
+						  size_t other_size, uint32_t *room)
+{
+	const uint32_t want = *room ? *room * 2 : FIRST;
+	void *fresh = grown(c, *one, want, size);
+	*one = fresh ? fresh : *one;
+	void *more = fresh ? grown(c, *other, want, other_size) : NULL;
+	*other = more ? more : *other;
+	*room = more ? want : *room;
+	return more;
+}
+
+static bool more_requests(struct time_cluster *c)
+{
+	void *list = c->request, *turn = c->turn;
+	const bool fits = more_of_two(c, &list, sizeof *c->request, &turn, sizeof *c->turn, &c->request_room);
+	c->request = list;
+	c->turn = turn;
+	return fits;
+}
+
+static bool more_pieces(struct time_cluster *c)
+{
+	void *list = c->piece, *seen = c->seen;
+	const bool fits = more_of_two(c, &list, sizeof *c->piece, &seen, sizeof *c->seen, &c->piece_room);
+	c->piece = list;
+	c->seen = seen;
+	return fits;
+}
+
+static bool more_fills(struct time_cluster *c)
+{
+	const uint32_t want = c->fill_room ? c->fill_room * 2 : FIRST;
+	struct far_fill *fresh = grown(c, c->fill, want, sizeof *fresh);
+	c->fill = fresh ? fresh : c->fill;
+	c->fill_room = fresh ? want : c->fill_room;
+	return fresh;
 }
 
 struct far_request *far_request(struct time_cluster *c, enum far_kind kind, uint64_t t, uint32_t piece)
 {
-	void *list = c->request, *turn = c->turn;
-	bool fits = more(c, &list, c->request_count, &c->request_room, sizeof *c->request) &&
-		    more(c, &turn, c->request_count, &c->turn_room, sizeof *c->turn);
-	c->request = list;
-	c->turn = turn;
-	if (!fits)
+	if (__builtin_expect(c->request_count == c->request_room, 0) && !more_requests(c))
 		return NULL;
 	c->turn[c->request_count] = (struct far_turn){.t = t, .next = NEVER};
 	struct far_request *q = &c->request[c->request_count++];
@@ -41,12 +70,7 @@ struct far_request *far_request(struct time_cluster *c, enum far_kind kind, uint
 struct far_piece *far_piece(struct time_cluster *c, enum piece_kind kind, const struct time_route *r, uint32_t first,
 			    uint32_t sm, uint64_t address, uint64_t t)
 {
-	void *list = c->piece, *seen = c->seen;
-	bool fits = more(c, &list, c->piece_count, &c->piece_room, sizeof *c->piece) &&
-		    more(c, &seen, c->piece_count, &c->seen_room, sizeof *c->seen);
-	c->piece = list;
-	c->seen = seen;
-	if (!fits)
+	if (__builtin_expect(c->piece_count == c->piece_room, 0) && !more_pieces(c))
 		return NULL;
 	c->seen[c->piece_count] = (struct far_seen){.place = CACHE_NOWHERE};
 	struct far_piece *p = &c->piece[c->piece_count++];
@@ -61,11 +85,8 @@ struct far_piece *far_piece(struct time_cluster *c, enum piece_kind kind, const 
 
 void far_fill(struct time_cluster *c, uint64_t *fill)
 {
-	void *list = c->fill;
-	bool fits = more(c, &list, c->fill_count, &c->fill_room, sizeof *c->fill) && c->piece_count;
-	c->fill = list;
 	*fill = CACHE_INVALID;
-	if (!fits)
+	if (!c->piece_count || (__builtin_expect(c->fill_count == c->fill_room, 0) && !more_fills(c)))
 		return;
 	*fill = PENDING + c->piece_count - 1;
 	c->fill[c->fill_count++] = (struct far_fill){.fill = fill, .piece = c->piece_count - 1};

@@ -50,13 +50,13 @@ void time_far_soon(const struct time_cluster *c, const struct far_request *q)
 		time_effect_soon(c, q->effect);
 }
 
-/* When the piece of a settled line is there. */
-static uint64_t settled_at(const struct time_gpu *g, const struct time_cluster *c, const struct far_piece *p,
-			   uint32_t place, uint64_t t, uint64_t late)
+/* When the piece of a settled line is there, which is filled at `fill`. */
+static inline uint64_t settled_at(const struct time_gpu *g, const struct time_cluster *c, const struct far_piece *p,
+				  uint64_t fill, uint64_t t, uint64_t late)
 {
 	const struct time_level *l = p->route->level[p->first];
 	uint64_t latency = undisturbed(l, l->cache, c->number, p->address, p->queue);
-	uint64_t ready = after(t, steady(g, latency, t) + late), fill = cache_fill_at(l->cache, p->address, place);
+	uint64_t ready = after(t, steady(g, latency, t) + late);
 	ready = fill > ready ? fill : ready;
 	return ready < t + g->epoch ? t + g->epoch : ready; /* only a latency below one cycle is less */
 }
@@ -65,16 +65,20 @@ static uint64_t settled_at(const struct time_gpu *g, const struct time_cluster *
 static __attribute__((noinline)) void delay(const struct time_gpu *g, struct time_cluster *c, uint32_t k, uint64_t late)
 {
 	struct far_piece *p = &c->piece[k];
-	p->time = settled_at(g, c, p, c->seen[k].place, p->time - c->seen[k].wait, late);
+	const uint64_t fill = *cache_fill_at(g->common, p->address, c->seen[k].place);
+	p->time = settled_at(g, c, p, fill, p->time - c->seen[k].wait, late);
 }
 
 /* What the serving will answer, if chance and other pieces leave it so. */
-static void settle(const struct time_gpu *g, const struct time_cluster *c, struct far_piece *p, struct far_seen *s)
+static inline void settle(const struct time_gpu *g, const struct time_cluster *c, struct far_piece *p,
+			  struct far_seen *s)
 {
-	if (s->place == CACHE_NOWHERE || p->route->level[p->first]->cache != g->common || p->route->tlb || g->note ||
-	    cache_fill_at(g->common, p->address, s->place) == CACHE_INVALID)
+	if (s->place == CACHE_NOWHERE || p->route->level[p->first]->cache != g->common || p->route->tlb || g->note)
 		return;
-	uint64_t ready = settled_at(g, c, p, s->place, p->time, 0), wait = ready - p->time;
+	const uint64_t fill = *cache_fill_at(g->common, p->address, s->place);
+	if (fill == CACHE_INVALID)
+		return;
+	uint64_t ready = settled_at(g, c, p, fill, p->time, 0), wait = ready - p->time;
 	if (wait > UINT32_MAX)
 		return;
 	s->wait = (uint32_t)wait;
@@ -84,22 +88,27 @@ static void settle(const struct time_gpu *g, const struct time_cluster *c, struc
 void time_far_look(struct time_cluster *c)
 {
 	const struct time_gpu *g = c->run.g;
-	uint32_t count = c->piece_count;
+	const uint32_t count = c->piece_count;
+	struct {
+		const struct time_cache *of;
+		uint32_t set;
+	} asked[AHEAD];
 	/* Three passes, one behind the other: tags are fetched, then looked at, and when the rest has come too, the piece is settled. */
-	for (uint32_t k = 0; k < count + AHEAD; k++) {
-		if (k < count) {
-			const struct far_piece *p = &c->piece[k];
-			const struct time_cache *of = first_asked(p);
-			if (k + AHEAD < count)
-				prefetch_tags(p + AHEAD, &c->seen[k + AHEAD]);
-			if (of) {
-				c->seen[k].place = cache_place(of, p->address);
-				if (c->seen[k].place != CACHE_NOWHERE)
-					cache_prefetch_fill(of, p->address, c->seen[k].place);
-			}
+	for (uint32_t k = 0; k < count + 2 * AHEAD; k++) {
+		const uint32_t look = k - AHEAD, done = look - AHEAD, turn = k % AHEAD;
+		if (k >= AHEAD && look < count && asked[turn].of) {
+			const uint64_t address = c->piece[look].address;
+			const uint32_t place = cache_place_in(asked[turn].of, address, asked[turn].set);
+			c->seen[look].place = place;
+			if (place != CACHE_NOWHERE)
+				__builtin_prefetch(cache_fill_at(asked[turn].of, address, place));
 		}
-		if (k >= AHEAD)
-			settle(g, c, &c->piece[k - AHEAD], &c->seen[k - AHEAD]);
+		if (k < count) {
+			asked[turn].of = first_asked(&c->piece[k]);
+			asked[turn].set = asked[turn].of ? cache_prefetch_set(asked[turn].of, c->piece[k].address) : 0;
+		}
+		if (k >= 2 * AHEAD)
+			settle(g, c, &c->piece[done], &c->seen[done]);
 	}
 }
 

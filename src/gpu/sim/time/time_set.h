@@ -81,12 +81,14 @@ static inline uint32_t find_empty(struct time_cache *c, uint32_t set, const uint
 	return k;
 }
 
-/* Ages only grow, so whoever is left of those that were the oldest of all still comes before the others. */
+/* Ages only grow, so whoever is left of those that were the oldest of all still comes before the others. The look begins behind the last of
+ * those: lines that come one after the other lie so, too, and the oldest are found first. */
 static void list_oldest(struct cache_oldest *o, const uint64_t *age, uint32_t ways)
 {
 	uint64_t least[CACHE_OLDEST] = {0};
-	uint32_t n = 0;
-	for (uint32_t w = 0; w < ways; w++) {
+	uint32_t n = 0, w = o->count ? o->way[o->count - 1] : 0;
+	for (uint32_t k = 0; k < ways; k++) {
+		w = w + 1 < ways ? w + 1 : 0;
 		if (n == CACHE_OLDEST && age[w] >= least[n - 1])
 			continue;
 		uint32_t at = n < CACHE_OLDEST ? n++ : n - 1;

@@ -440,10 +440,10 @@ struct time_cluster {
 	uint64_t start_next; /* cycle of the first of them, NEVER */
 	struct far_request *request;
 	struct far_turn *turn; /* of each request */
-	uint32_t request_count, request_room, turn_room;
+	uint32_t request_count, request_room;
 	struct far_piece *piece;
 	struct far_seen *seen; /* of each piece */
-	uint32_t piece_count, piece_room, seen_room;
+	uint32_t piece_count, piece_room;
 	struct far_fill *fill;
 	uint32_t fill_count, fill_room;
 	uint8_t *effect;

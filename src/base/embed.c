@@ -22,21 +22,49 @@ const struct embedded *embed_find(const char *path)
 	return NULL;
 }
 
+enum { NAMES_MOST = 64, NAME_BYTES = 64 };
+
+/* Those in the folder, each as a text. Returns how many. */
+static size_t names_of(char name[NAMES_MOST][NAME_BYTES], const char *folder, const char *suffix)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < embedded_count && n < NAMES_MOST; i++) {
+		const char *p = embedded_files[i].path;
+		if (str_starts(p, folder) && str_ends(p, suffix))
+			snprintf(name[n++], NAME_BYTES, "%.*s", (int)(strlen(p) - strlen(folder) - strlen(suffix)),
+				 p + strlen(folder));
+	}
+	return n;
+}
+
+const char *embed_nearest(char *out, size_t n, const char *folder, const char *suffix, const char *word)
+{
+	char name[NAMES_MOST][NAME_BYTES];
+	const char *names[NAMES_MOST];
+	const size_t count = names_of(name, folder, suffix);
+	for (size_t i = 0; i < count; i++)
+		names[i] = name[i];
+	const char *near = str_nearest(word, names, count);
+	if (near)
+		snprintf(out, n, "%s", near);
+	return near ? out : NULL;
+}
+
 static int open_builtin(struct embed_text *out, const struct embed_kind *k, const char *name, struct err *e)
 {
-	char path[256], known[256] = "";
+	char path[256], known[256] = "", near[NAME_BYTES], all[NAMES_MOST][NAME_BYTES];
 	snprintf(path, sizeof path, "%s%s%s", k->folder, name, k->suffix);
 	const struct embedded *m = embed_find(path);
 	if (m) {
 		*out = (struct embed_text){.path = m->path, .data = m->data, .size = m->size};
 		return 0;
 	}
-	for (size_t i = 0; i < embedded_count; i++) {
-		const char *p = embedded_files[i].path;
-		if (!str_starts(p, k->folder) || !str_ends(p, k->suffix))
-			continue;
-		size_t len = strlen(known), bare = strlen(p) - strlen(k->folder) - strlen(k->suffix);
-		snprintf(known + len, sizeof known - len, "%s%.*s", len ? ", " : "", (int)bare, p + strlen(k->folder));
+	if (embed_nearest(near, sizeof near, k->folder, k->suffix, name))
+		return err_set(e, -ENOENT, "there is no %s '%.60s'; did you mean %s?", k->what, name, near);
+	const size_t n = names_of(all, k->folder, k->suffix);
+	for (size_t i = 0; i < n; i++) {
+		size_t len = strlen(known);
+		snprintf(known + len, sizeof known - len, "%s%s", len ? ", " : "", all[i]);
 	}
 	return err_set(e, -ENOENT, "there is no %s '%.60s': built in are %s; a file's name has to end in %s", k->what,
 		       name, known, k->suffix);

@@ -16,6 +16,8 @@ extern const struct embedded embedded_files[]; /* sorted by path */
 extern const size_t embedded_count;
 
 const struct embedded *embed_find(const char *path); /* NULL when there is none */
+/* The built-in name in that folder that a word is nearest to, in out, or NULL. */
+const char *embed_nearest(char *out, size_t n, const char *folder, const char *suffix, const char *word);
 
 struct arena;
 /* A kind of text that is built in by name or comes from a file. */
@@ -30,7 +32,7 @@ struct embed_text {
 	size_t size;
 };
 /* A name without '/' and suffix is a built-in one, all else a file, whose text comes from the arena. The path is valid as long as
- * name_or_path, and NULL where a built-in name is unknown. 0, or negative and a sentence, which for an unknown name lists those that there are. */
+ * name_or_path, and NULL where a built-in name is unknown. 0, or negative and a sentence, which for an unknown name has the nearest, or all. */
 int embed_open(struct embed_text *out, const struct embed_kind *k, struct arena *a, const char *name_or_path,
 	       struct err *e);
 

@@ -85,6 +85,8 @@ int cmd_seconds(struct cmd_context *c, const char *option, double least, double 
 int cmd_integer(struct cmd_context *c, const char *option, uint64_t *value);
 /* --threads, for the simulated GPUs that this process and its children open from now on. CMD_OK or CMD_USAGE. */
 int cmd_threads(struct cmd_context *c);
+/* What it means that a simulated GPU, by name or file, does not open: a name that is none, or a file that is bad. */
+int cmd_gpu_code(const char *gpu, int rc);
 /* Sets c->error and returns `code`: `return cmd_fail(c, CMD_FILE, "cannot read %s: %s", path, ...)`. */
 int cmd_fail(struct cmd_context *c, enum cmd_exit code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Writes all of s to c->out. CMD_OK, or CMD_DEVICE when the disk is full and the like. */

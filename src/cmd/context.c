@@ -1,4 +1,5 @@
 /* Reading options, failing with a sentence, writing results. */
+#include "base/str.h"
 #include "cmd/cmd.h"
 #include <errno.h>
 #include <math.h>
@@ -85,6 +86,11 @@ int cmd_integer(struct cmd_context *c, const char *option, uint64_t *value)
 		return cmd_fail(c, CMD_USAGE, "--%s takes a whole number, not '%s'", option, text);
 	*value = v;
 	return CMD_OK;
+}
+
+int cmd_gpu_code(const char *gpu, int rc)
+{
+	return rc == -ENOMEM ? CMD_DEVICE : strchr(gpu, '/') || str_ends(gpu, ".gpu") ? CMD_FILE : CMD_USAGE;
 }
 
 int cmd_threads(struct cmd_context *c)

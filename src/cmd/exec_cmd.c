@@ -50,7 +50,7 @@ static int gpu_of(struct cmd_context *c, const char **gpu)
 	int r = spec_open(&s, &a, *gpu, &c->error);
 	arena_free(&a);
 	if (r)
-		return r == -ENOMEM ? CMD_DEVICE : CMD_FILE;
+		return cmd_gpu_code(*gpu, r);
 	if (strchr(*gpu, '/') || str_ends(*gpu, ".gpu")) {
 		char *whole = realpath(*gpu, NULL);
 		*gpu = whole ? arena_strdup(&c->arena, whole) : NULL;

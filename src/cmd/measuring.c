@@ -137,7 +137,7 @@ static int open_code(const char *device, int rc)
 	if (str_starts(device, "replay:"))
 		return CMD_FILE;
 	if (str_starts(device, "sim:"))
-		return strchr(colon, '/') || str_ends(device, ".gpu") ? CMD_FILE : CMD_USAGE;
+		return cmd_gpu_code(colon + 1, rc);
 	if (str_starts(device, "cuda:"))
 		return colon[1 + strspn(colon + 1, "0123456789")] ? CMD_USAGE : CMD_DEVICE;
 	if (str_starts(device, "opencl:"))

@@ -367,7 +367,7 @@ int cmd_sim(struct cmd_context *c, int argc, char **argv)
 	if (rc || !text)
 		return rc;
 	if (gpu_sim.open(&g, cmd_value(c, "gpu"), 1, &c->error))
-		return c->error.code == -ENOMEM ? CMD_DEVICE : CMD_FILE;
+		return cmd_gpu_code(cmd_value(c, "gpu"), c->error.code);
 	rc = kernel_file_template(c, argv[0], g->ops->info(g), &text);
 	if (!rc)
 		rc = launches(c, g, &plan, argv[0], text);

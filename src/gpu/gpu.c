@@ -32,9 +32,7 @@ static const struct gpu_ops *backend(const char *name, size_t len)
 static int no_colon(const char *device, struct err *e)
 {
 	char path[160];
-	const char *names[64], *near;
-	char name[64][32];
-	size_t n = 0;
+	char near[64];
 
 	snprintf(path, sizeof(path), "gpus/%.100s.gpu", device);
 	if (embed_find(path))
@@ -50,16 +48,7 @@ static int no_colon(const char *device, struct err *e)
 	if (*device && strspn(device, "0123456789") == strlen(device))
 		return err_set(e, -EINVAL, "'%s' is no device; an NVIDIA GPU by its index is 'cuda:%s'", device,
 			       device);
-	for (size_t i = 0; i < embedded_count && n < 64; i++) {
-		if (!str_starts(embedded_files[i].path, "gpus/") || !str_ends(embedded_files[i].path, ".gpu"))
-			continue;
-		snprintf(name[n], sizeof(name[n]), "%.*s", (int)(strlen(embedded_files[i].path) - 9),
-			 embedded_files[i].path + 5);
-		names[n] = name[n];
-		n++;
-	}
-	near = str_nearest(device, names, n);
-	if (near)
+	if (embed_nearest(near, sizeof(near), "gpus/", ".gpu", device))
 		return err_set(e, -EINVAL, "'%s' is no device; did you mean 'sim:%s'?", device, near);
 	return err_set(
 	    e, -EINVAL,

@@ -202,7 +202,9 @@ def test_first_real_gpu_is_chosen(o):
 
 def test_no_such_device(o):
     refused(o.run("run", "-d", "toy"), USAGE, "sim:toy")
-    refused(o.run("run", "-d", "sim:gtx208"), USAGE, "gtx280")
+    refused(o.run("run", "-d", "sim:gtx208"), USAGE, "did you mean gtx280?")
+    refused(o.run("run", "-d", "sim:teapot"), USAGE, "built in are g8800gtx")
+    refused(o.run("exec", "--gpu", "gtx208", "true"), USAGE, "did you mean gtx280?")
     refused(o.run("run", "-d", "cdua:0"), USAGE, "cuda")
     refused(o.run("run", "-d", "sim:"), USAGE, "sim:")
     refused(o.run("run", "-d", "nonsense"), USAGE, "nonsense")
@@ -210,6 +212,7 @@ def test_no_such_device(o):
 
 def test_no_such_files(o):
     refused(o.run("run", "-d", "sim:none.gpu"), FILE, "none.gpu")
+    refused(o.run("exec", "--gpu", "none.gpu", "true"), FILE, "none.gpu")
     refused(o.run("run", "-d", "replay:none.fathom"), FILE, "none.fathom")
     refused(o.run("report", "none.fathom"), FILE, "none.fathom")
     refused(o.run("infer", "none.fathom"), FILE, "none.fathom")
@@ -226,6 +229,7 @@ def test_refused_devices_leave_no_file(o):
 
 def test_template_without_its_parameters(o):
     path = write(o.path("template.ptx"), b".visible .entry k()\n{\n    .reg .u32 %a;\n    mov.u32 %a, $N;\n    ret;\n}\n")
+    refused(o.run("sim", path, "--gpu", "toi", "--grid", "1", "--block", "1"), USAGE, "did you mean toy?")
     launch = ("sim", path, "--gpu", "toy", "--grid", "1", "--block", "1", "--template")
     accepted(o.run(*launch, "N=5"))
     refused(o.run(*launch, "M=5"), FILE, "template.ptx:4:", "N")
@@ -301,7 +305,7 @@ def paper(o, name, rows):
 
 
 def test_unknown_paper(o):
-    refused(o.run("reproduce", "wong2011"), USAGE, "wong2010")
+    refused(o.run("reproduce", "wong2011"), USAGE, "did you mean wong2010?")
     refused(o.run("reproduce"), USAGE, "PAPER")
     refused(o.run("reproduce", o.path("none.paper")), FILE, "none.paper")
 

@@ -71,7 +71,7 @@ def main():
         r = run("--gpu", "toy", "--", PROGRAM, what)
         if r.returncode != code or words not in r.stdout + r.stderr:
             bad.append(f"{what}: exit code {r.returncode} instead of {code}, or not {words!r}:\n{r.stdout}{r.stderr}")
-    for words, code, text in [(("--gpu", "h200", PROGRAM, "plain"), 0, "good"), (("--gpu", "none", PROGRAM), 4, "none"),
+    for words, code, text in [(("--gpu", "h200", PROGRAM, "plain"), 0, "good"), (("--gpu", "none", PROGRAM), 2, "none"),
                               (("--gpu", "toy", "./not-there"), 4, "cannot run ./not-there"), ((PROGRAM,), 2, "--gpu"),
                               (("--gpu", "h200", "--untimed", "--", PROGRAM, "events"), 0, "kernels take as long as empty ones"),
                               (("--gpu", "toy", "--untimed", "--", PROGRAM, "fault"), 7, "kernel wild: line 28: illegal address: store of 8"),

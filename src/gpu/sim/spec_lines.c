@@ -200,7 +200,7 @@ static int read_text(struct spec_file *f, const char *text, size_t size)
 /* The lines of the built-in description that this one says it is like. */
 static int borrow(struct spec_file *f, const struct embedded **base)
 {
-	char path[KEY_BYTES + 16];
+	char path[KEY_BYTES + 16], near[64];
 	const struct spec_line *like = NULL;
 	for (size_t i = 0; i < f->count; i++)
 		if (strcmp(f->lines[i].key, "device.like") == 0)
@@ -209,6 +209,9 @@ static int borrow(struct spec_file *f, const struct embedded **base)
 		return 0;
 	snprintf(path, sizeof path, "gpus/%.*s.gpu", KEY_BYTES, like->value);
 	*base = embed_find(path);
+	if (!*base && embed_nearest(near, sizeof near, "gpus/", ".gpu", like->value))
+		return spec_fail(f, like->line, "no built-in description is called '%.60s'; did you mean %s?",
+				 like->value, near);
 	if (!*base)
 		return spec_fail(f, like->line,
 				 "no built-in description is called '%.60s'; fathom list gpus names them", like->value);

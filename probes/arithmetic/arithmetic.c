@@ -43,7 +43,7 @@ static const struct experiment experiments[] = {
 #undef ROW_EXPERIMENT
 };
 
-static const char *const parts[] = {"latency", "throughput", "issue", "native_ops"};
+static const char *const parts[] = {"latency", "throughput", "issue", "native_ops", "block_rate"};
 
 void arithmetic_key(char *out, const struct arithmetic_row *r, unsigned part)
 {
@@ -369,6 +369,8 @@ static void conclude_row(struct study *s, unsigned row, struct asked *o, double 
 		arithmetic_verdicts(s, r, PART_LATENCY, PART_LATENCY, v, evidence, why);
 		arithmetic_verdicts(s, r, PART_NATIVE, PART_NATIVE, v, evidence, why);
 	}
+	if (!steps)
+		arithmetic_conclude_block(s, row);
 	rates.steady = uneven || rate.hi > 0 ? &rate : NULL;
 	arithmetic_conclude_rates(s, row, &rates);
 }
@@ -384,8 +386,8 @@ static void study_arithmetic(struct study *s)
 			conclude_row(s, i, &row[i], fastest);
 }
 
-static const char *const claims[] = {"arith.*.latency", "arith.*.throughput", "arith.*.issue", "arith.*.native_ops",
-				     NULL};
+static const char *const claims[] = {"arith.*.latency",	   "arith.*.throughput", "arith.*.issue",
+				     "arith.*.native_ops", "arith.*.block_rate", NULL};
 
 const struct probe probe_arithmetic = {
     .name = "arithmetic",

@@ -6,10 +6,11 @@
 
 enum {
 	LENGTHS = 3,
-	SHORT_UNIT = 64, /* links of the shortest chain */
-	LONG_UNIT = 8,	 /* the same for an operation that is a long sequence */
-	CONFIGS = 5,	 /* loads of a unit, at most */
-	JUST = 2	 /* others, which just fill it */
+	SHORT_UNIT = 64,	      /* links of the shortest chain */
+	LONG_UNIT = 8,		      /* the same for an operation that is a long sequence */
+	BLOCK_LINKS = 2 * SHORT_UNIT, /* of a chain whose block is timed as a whole */
+	CONFIGS = 5,		      /* loads of a unit, at most */
+	JUST = 2		      /* others, which just fill it */
 };
 #define EACH_CYCLE 0.96 /* instructions a cycle: one each */
 
@@ -36,7 +37,7 @@ struct load {
 /* The loads that are tried, CONFIGS at most; steps: the operation is several instructions. Returns how many. */
 unsigned arithmetic_loads(struct load *out, const struct device_info *d, const struct arithmetic_row *r, bool steps);
 
-enum { PART_LATENCY, PART_THROUGHPUT, PART_ISSUE, PART_NATIVE, PARTS };
+enum { PART_LATENCY, PART_THROUGHPUT, PART_ISSUE, PART_NATIVE, PART_BLOCK, PARTS };
 enum { KEY_BYTES = 96 };
 /* out: KEY_BYTES. */
 void arithmetic_key(char *out, const struct arithmetic_row *r, unsigned part);
@@ -72,6 +73,8 @@ bool arithmetic_steady_is_more(const struct arithmetic_steady *t, const struct s
 			       const struct device_info *d);
 /* Whether whole blocks tell the unit's rate, or there is nothing to tell. Otherwise chains may that end while all warps run. */
 bool arithmetic_blocks_decide(struct study *s, unsigned row, const struct rates *x);
+/* What the largest block reaches from its first clock read to its last, with one chain in each warp. */
+void arithmetic_conclude_block(struct study *s, unsigned row);
 /* Throughput and issue of the row. */
 void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates *x);
 

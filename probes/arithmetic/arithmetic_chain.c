@@ -105,6 +105,30 @@ double arithmetic_span(const struct point *pt, unsigned warps)
 	return point_spans(pt, warps).typical;
 }
 
+/* A short chain's fill and drain, and warps that end apart, are part of the time: what programs of such a length reach. */
+void arithmetic_conclude_block(struct study *s, unsigned row)
+{
+	const struct arithmetic_row *r = &arithmetic_row[row];
+	const struct device_info *d = study_device(s);
+	const unsigned warps = d->max_threads_per_block / d->warp_size;
+	const double p[POINT_PARAMS] = {warps, 1}, operations = (double)warps * d->warp_size * BLOCK_LINKS;
+	const struct point *pt = study_ask(s, row, BLOCK_LINKS, p);
+	char key[KEY_BYTES], evidence[64];
+	if (!pt)
+		return;
+	arithmetic_key(key, r, PART_BLOCK);
+	snprintf(evidence, sizeof evidence, "%s.%s:%u", r->op, r->type, BLOCK_LINKS);
+	if (pt->outcome != OUTCOME_OK) {
+		study_verdict(s, key, pt->outcome == OUTCOME_CRASH ? VERDICT_FAILED : VERDICT_INCONCLUSIVE, evidence,
+			      "%s", pt->message[0] ? pt->message : outcome_name(pt->outcome));
+		return;
+	}
+	const struct spans t = point_spans(pt, warps);
+	study_measured_number(s, key, operations / t.typical, operations / t.hi, operations / t.lo, "sm",
+			      "operations over the clocks from the first warp's begin to the last one's end", evidence,
+			      "%u warps of one chain of %u links", warps, BLOCK_LINKS);
+}
+
 void arithmetic_expect(struct study *s, unsigned row, unsigned unit, unsigned warps, unsigned chains)
 {
 	const double p[POINT_PARAMS] = {warps, chains};

@@ -135,9 +135,9 @@ void part_throttling(struct str *out, const struct run *r, const struct report_s
 
 /* ---- tables with one line for several keys ---- */
 
-static const char *const arithmetic_columns[] = {"latency",    "throughput", "issue",
+static const char *const arithmetic_columns[] = {"latency",    "throughput", "block_rate",   "issue",
 						 "native_ops", "unit",	     "warps_to_fill"};
-static const char *const arithmetic_titles[] = {"latency", "ops/clk/SM", "issue", "native", "unit", "warps"};
+static const char *const arithmetic_titles[] = {"latency", "ops/clk", "block", "issue", "native", "unit", "warps"};
 static const char *const cache_columns[] = {"size", "line", "sector", "ways", "sets", "latency"};
 static const char *const tlb_columns[] = {"reach", "line", "entries", "ways", "sets", "latency"};
 static const char *const load_columns[] = {"bandwidth", "issue", "timed_hit", "timed_latency"};
@@ -283,7 +283,7 @@ void part_arithmetic(struct str *out, const struct finding *const *sorted, const
 			if (used[k])
 				cell(&t, get(r, sorted[i]->key, n, arithmetic_columns[k]), k == 0);
 	}
-	part_title(out, "Arithmetic (latency and issue interval in cycles)", style);
+	part_title(out, "Arithmetic (latency and issue in cycles, rates of one SM)", style);
 	table_print(&t, out);
 }
 

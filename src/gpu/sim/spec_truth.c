@@ -62,6 +62,18 @@ static const struct op_spec *same_timing(const struct sim_spec *s, uint32_t i)
 	return NULL;
 }
 
+/* A whole block is no faster than its lanes, nor than its links one after the other; what it loses beside, as to code that is not at hand, the
+ * description does not say. The clock is read twice, in steps. */
+static void tell_block(struct teller *t, const struct sim_spec *s, const struct op_spec *o, const char *key)
+{
+	enum { LINKS = 128 };
+	const double operations = (double)(s->max_threads_per_block / s->warp_size * s->warp_size) * LINKS,
+		     least = fmax(operations / o->throughput, LINKS * o->latency),
+		     most = operations / fmax(least - 2.0 * s->clock_granularity - o->latency, 1);
+	if (o->native_ops == 1)
+		tell_number(t, key, most / 2, most / 2);
+}
+
 static void tell_ops(struct teller *t, const struct sim_spec *s)
 {
 	char key[KEY_BYTES];
@@ -73,6 +85,8 @@ static void tell_ops(struct teller *t, const struct sim_spec *s)
 		tell_number(t, key, o->latency, LATENCY_TOLERANCE);
 		snprintf(key, sizeof key, "arith.%s.%s.throughput", o->op, o->type);
 		tell_number(t, key, o->throughput, THROUGHPUT_TOLERANCE * o->throughput);
+		snprintf(key, sizeof key, "arith.%s.%s.block_rate", o->op, o->type);
+		tell_block(t, s, o, key);
 		snprintf(key, sizeof key, "arith.%s.%s.issue", o->op, o->type);
 		tell_number(t, key, s->warp_size / o->throughput, ISSUE_TOLERANCE * s->warp_size / o->throughput);
 		snprintf(key, sizeof key, "arith.%s.%s.native_ops", o->op, o->type);

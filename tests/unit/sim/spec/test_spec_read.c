@@ -93,7 +93,7 @@ static void reads_gtx280(void **state)
 	assert_int_equal(o->pipe_count, 2);
 	assert_string_equal(s->pipe[o->pipe[0]].name, "sp");
 	assert_string_equal(s->pipe[o->pipe[1]].name, "sfu");
-	assert_true(o->rate[0] == 7.9 && o->rate[1] == 3.3);
+	assert_true(o->rate[0] == 8 && o->rate[1] == 4);
 	arena_free(&a);
 }
 

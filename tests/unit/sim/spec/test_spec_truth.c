@@ -87,7 +87,7 @@ static void numbers(void **state)
 	expect_number("v100", "cache.local.l1.ways", 64);
 	expect_number("gtx280", "arith.mad.u32.latency", 120);
 	expect_number("gtx280", "arith.mad.u32.native_ops", 5);
-	expect_number("gtx280", "arith.mul.f32.throughput", 11.2);
+	expect_number("gtx280", "arith.mul.f32.throughput", 12);
 	expect_number("gtx280", "arith.add.f64.issue", 32);
 	expect_number("gtx280", "shared.latency", 38);
 	expect_number("gtx280", "cache.constant.levels", 3);

@@ -143,7 +143,7 @@ static double common(double a, double b)
 
 /* As many of the largest blocks as an SM has, and how large blocks may be of which it has one more, two more, ... What each
  * block is rounded up to divides all of these sizes. */
-static void shared_size(struct study *s, unsigned together, unsigned values, const struct range *block)
+static void shared_size(struct study *s, unsigned together, unsigned split, unsigned values, const struct range *block)
 {
 	static const char key[] = "shared.size", evidence[] = "together";
 	const double step = limit[LIMIT_SHARED].step;
@@ -195,16 +195,17 @@ static void shared_size(struct study *s, unsigned together, unsigned values, con
 		    "%u blocks of %.0f bytes are there at a time; %.0f bytes are too many in blocks of "
 		    "whichever of %d sizes",
 		    best, lo / best, hi + 1, MORE);
+	splits_study(s, split, values, lo);
 }
 
-void limits_study(struct study *s, unsigned experiment, unsigned together, unsigned values)
+void limits_study(struct study *s, unsigned experiment, unsigned together, unsigned split, unsigned values)
 {
 	struct range r[LIMITS];
 	bool done = true;
 	for (unsigned i = 0; i < LIMITS; i++)
 		done &= find(s, experiment + i, (enum limit)i, &r[i]);
 	if (r[LIMIT_SHARED].ok > 0 && !study_pending(s))
-		shared_size(s, together, values, &r[LIMIT_SHARED]);
+		shared_size(s, together, split, values, &r[LIMIT_SHARED]);
 	if (!done || study_pending(s))
 		return;
 	for (unsigned i = 0; i < LIMITS; i++)

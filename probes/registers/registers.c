@@ -25,7 +25,7 @@ enum {
 
 /* A register file is known when what is too much is no more than this times what was in use. */
 #define ROOM 1.1
-enum { EXPERIMENT_BLOCK, EXPERIMENT_TOGETHER, EXPERIMENT_LIMITS };
+enum { EXPERIMENT_BLOCK, EXPERIMENT_TOGETHER, EXPERIMENT_LIMITS, EXPERIMENT_SPLIT = EXPERIMENT_LIMITS + LIMITS };
 
 /* ---- experiments ---- */
 
@@ -60,6 +60,18 @@ static int setup_together(const struct study *s, double x, const double *p, stru
 	j->launch.grid[1] = j->launch.grid[2] = 1;
 	j->launch.shared_bytes = (uint32_t)p[2];
 	j->launch.carveout = p[2] > 0 ? CARVEOUT_MAX_SHARED : CARVEOUT_DEFAULT;
+	return 0;
+}
+
+/* See splits_study(). */
+static int setup_split(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct device_info *d = study_device(s);
+	hold(j, p[0], d->warp_size, POLLS, d->sm_count);
+	j->launch.grid[0] = d->sm_count * (uint32_t)p[1];
+	j->launch.grid[1] = j->launch.grid[2] = 1;
+	j->launch.shared_bytes = (uint32_t)p[2];
+	j->launch.shared_percent = (uint32_t)x;
 	return 0;
 }
 
@@ -100,6 +112,11 @@ static const struct experiment experiments[] = {
 					    .axis = "constant memory of a kernel",
 					    .unit = "bytes",
 					    .setup = setup_constants},
+    [EXPERIMENT_SPLIT] = {.name = "split",
+			  .axis = "shared memory that a launch asks for",
+			  .unit = "%",
+			  .params = {"values", "blocks for each SM", "shared bytes"},
+			  .setup = setup_split},
 };
 
 /* ---- what a study knows so far ---- */
@@ -480,7 +497,7 @@ static void all_inconclusive(struct study *s, enum verdict v, const char *why)
 static void study_registers(struct study *s)
 {
 	struct regs_fit f = {0};
-	limits_study(s, EXPERIMENT_LIMITS, EXPERIMENT_TOGETHER, VALUES_FEW);
+	limits_study(s, EXPERIMENT_LIMITS, EXPERIMENT_TOGETHER, EXPERIMENT_SPLIT, VALUES_FEW);
 	struct regs_study *r = ARENA_NEW(study_arena(s), struct regs_study);
 	if (r)
 		*r = (struct regs_study){
@@ -553,8 +570,13 @@ static int draw_registers(const struct study *s, struct figure_list *out)
 	return figure_add(f, "largest block", MARK_POINTS, x, y, NULL, n);
 }
 
-static const char *const claims[] = {"regfile.*",   "device.max_threads_per_block", "shared.per_block",
-				     "shared.size", "memory.constant.size",	    NULL};
+static const char *const claims[] = {"regfile.*",
+				     "device.max_threads_per_block",
+				     "shared.per_block",
+				     "shared.size",
+				     "shared.splits",
+				     "memory.constant.size",
+				     NULL};
 
 const struct probe probe_registers = {
     .name = "registers",
@@ -565,7 +587,8 @@ const struct probe probe_registers = {
 	   "is seen from blocks that count themselves and wait. Rules of giving out registers (to blocks or to "
 	   "warps, in pieces of many sizes) are tried on all of it. Those that one launch contradicts are "
 	   "dropped, and the next launches are those about which the rest disagree. The largest block, the most "
-	   "shared memory and the most constants are looked for in the same way.",
+	   "shared memory and the most constants are looked for in the same way. Launches that ask for more "
+	   "and more of the shared memory show in which sizes it comes.",
     .fooled = "A compiler that needs more or fewer registers than there are values: their number is read back from the "
 	      "compiled kernel. One that keeps values in memory: then more values make no more registers, and that is "
 	      "the limit of a thread. A limit of blocks or threads that comes before the registers: the same blocks "

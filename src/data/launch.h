@@ -89,6 +89,9 @@ struct launch {
 	uint32_t grid[3], block[3];
 	uint32_t shared_bytes; /* dynamic shared memory */
 	enum carveout carveout;
+	/* Of the most shared memory that an SM can have, percent that it is to have where launches choose how it and the L1 divide their memory: a hint
+	 * that comes before the carve-out; 0: none. */
+	uint32_t shared_percent;
 	uint32_t
 	    bank_bytes; /* after which shared memory's next bank follows, a hint as the carve-out is; 0: as it is set */
 	struct launch_buffer buffers[LAUNCH_BUFFERS];

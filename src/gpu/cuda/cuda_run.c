@@ -101,7 +101,7 @@ static int fill_arguments(const struct cuda_gpu *g, const struct cuda_kernel *k,
 static CUresult set_attributes(struct cuda_gpu *g, struct cuda_kernel *k, const struct launch *l)
 {
 	static const int percent[] = {[CARVEOUT_DEFAULT] = -1, [CARVEOUT_MAX_L1] = 0, [CARVEOUT_MAX_SHARED] = 100};
-	int carveout = percent[l->carveout], fixed = 0, dynamic = 0;
+	int carveout = l->shared_percent ? (int)l->shared_percent : percent[l->carveout], fixed = 0, dynamic = 0;
 	CUresult r = CUDA_SUCCESS;
 
 	/* A hint as well; where banks cannot be arranged otherwise it changes nothing. */

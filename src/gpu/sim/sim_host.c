@@ -52,6 +52,7 @@ int sim_kernel_once(struct sim *g, uint32_t id, const struct launch *l, struct f
 	if (l->flush)
 		time_flush(g->time);
 	time_arrange_banks(g->time, l->bank_bytes);
+	time_divide_shared(g->time, l->shared_percent);
 	if (time_launch(g->time, q, &g->result))
 		return err_nomem(e);
 	if (g->result.end == TIME_DONE)

@@ -352,6 +352,34 @@ static int read_offsets(const struct spec_file *f, struct sim_spec *s)
 	return 0;
 }
 
+static int read_splits(const struct spec_file *f, struct sim_spec *s)
+{
+	const struct spec_line *l = spec_line(f, "shared.splits");
+	if (!l)
+		return 0;
+	const char *list = l->value;
+	char item[48];
+	uint64_t last = 0;
+	while (spec_item(&list, item, sizeof item)) {
+		double v;
+		int rc = spec_number(f, l, item, &v);
+		if (rc)
+			return rc;
+		if (s->shared_splits == SPEC_SPLITS || v <= (double)last)
+			return spec_fail(f, l->line, "'%s' has at most %d sizes, each larger than the last", l->key,
+					 SPEC_SPLITS);
+		s->shared_split[s->shared_splits++] = last = (uint64_t)v;
+	}
+	if (last != s->shared_per_sm || s->shared_splits < 2)
+		return spec_fail(f, l->line, "'%s' ends with 'shared.size', and has another size before it", l->key);
+	if (s->l1_shares_shared)
+		return spec_fail(f, l->line,
+				 "'%s' are chosen, so what the L1 has does not depend on the shared memory of blocks: "
+				 "leave out 'cache.global.l1.shared_with'",
+				 l->key);
+	return 0;
+}
+
 /* Every number from 0 on once. */
 static int read_numbers(const struct spec_file *f, struct sim_spec *s)
 {
@@ -425,6 +453,8 @@ static int read_all(const struct spec_file *f, struct sim_spec *s)
 		rc = spec_read_float(f, s);
 	if (rc == 0)
 		rc = read_offsets(f, s);
+	if (rc == 0)
+		rc = read_splits(f, s);
 	return rc ? rc : spec_check(f, s);
 }
 

@@ -142,7 +142,8 @@ struct op_spec {	      /* one operation on one type: arith.<op>.<type> */
 	uint32_t pipe[SPEC_OP_PIPES]; /* pipes that can take it */
 	double rate[SPEC_OP_PIPES];   /* ops/clk/SM of each; sums to throughput */
 };
-#define SPEC_OPS 192
+#define SPEC_OPS    192
+#define SPEC_SPLITS 16
 
 /* ---- nuisance ---- */
 struct noise_spec {
@@ -208,6 +209,8 @@ struct sim_spec {
 	    warp_launch;	/* cycles until a block's first warp starts, and from each of its warps to the next */
 	uint32_t barrier_slots; /* barriers of an SM, at most; 0: as many as its blocks want */
 	uint64_t shared_per_sm, shared_per_block, constant_bytes, memory_bytes;
+	uint64_t shared_split[SPEC_SPLITS]; /* sizes that a launch can choose, ascending */
+	uint32_t shared_splits;
 	bool has_f64, has_f16, has_fma;
 	/* core */
 	uint32_t schedulers;	  /* warp w belongs to scheduler w % schedulers */

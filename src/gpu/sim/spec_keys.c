@@ -87,6 +87,7 @@ const struct spec_key spec_keys[] = {
 	{"branch.yield_after", DIM_COUNT, KIND_U32, IN_SPEC(yield_after), 64, 1e9, "65536", NO_WORDS, "independent threads: backward branches of a warp after which lanes that wait to meet others go on without them"},
 
 	{"shared.size", DIM_BYTES, KIND_U64, IN_SPEC(shared_per_sm), 1, 1e8, REQUIRED, NO_WORDS, "shared memory of one SM"},
+	{"shared.splits", DIM_BYTES, KIND_CUSTOM, HOME_SPEC, 0, 1, 1e8, "", NO_WORDS, "the sizes of an SM's shared memory that a launch can choose, ascending to shared.size, which it has if it does not; at most 16. The L1 stays as it is described"},
 	{"shared.per_block", DIM_BYTES, KIND_U64, IN_SPEC(shared_per_block), 1, 1e8, REQUIRED, NO_WORDS, "most shared memory that one block may have"},
 	{"shared.latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(shared.memory_latency), 1, 10000, REQUIRED, NO_WORDS, "cycles from a load in shared memory to its use, without conflicts and without address operations"},
 	{"shared.quantum", DIM_BYTES, KIND_U64, IN_SPEC(shared_quantum), 1, 65536, "1", NO_WORDS, "the shared memory of a block is rounded up to a multiple of this"},

@@ -30,6 +30,7 @@ struct dice {
 	int constant_levels;
 	int constant_last, constant_memory; /* latencies of the last level, and of the memory behind it */
 	int shared_bytes;		    /* of an SM */
+	bool lent;			    /* the L1 gives ways to shared memory */
 	bool l1, l2;			    /* of the global path */
 	double nearest;			    /* least latency of all operations and of the nearest constants, cycles */
 };
@@ -374,8 +375,9 @@ static void roll_lending(struct dice *d, long long size, const char *policy)
 {
 	struct dice o = {.out = d->out};
 	rng_seed(&o.r, hash64("l1 and shared", 13, d->seed));
-	if (draw_chance(&o.r, 0.4) && size > d->shared_bytes && policy && policy[0] != 'w' && policy[0] != 'p' &&
-	    policy[0] != 's')
+	d->lent = draw_chance(&o.r, 0.4) && size > d->shared_bytes && policy && policy[0] != 'w' && policy[0] != 'p' &&
+		  policy[0] != 's';
+	if (d->lent)
 		draw_put(d->out, "cache.global.l1.shared_with", "name", "shared");
 }
 
@@ -434,6 +436,20 @@ static void roll_shared(struct dice *d)
 	draw_put_int(d->out, "load.shared.issue", "cycles", draw_between(&d->r, 1, 4));
 }
 
+/* Launches of one GPU in four choose among two or three sizes. */
+static void roll_splits(struct dice *d)
+{
+	struct dice o = {.out = d->out};
+	const int kb = d->shared_bytes / 1024;
+	rng_seed(&o.r, hash64("shared splits", 13, d->seed));
+	if (d->lent || !draw_chance(&o.r, 0.25))
+		return;
+	if (draw_chance(&o.r, 0.5))
+		draw_put(d->out, "shared.splits", "KB", "%d, %d", kb / 4, kb);
+	else
+		draw_put(d->out, "shared.splits", "KB", "%d, %d, %d", kb / 4, kb / 2, kb);
+}
+
 /* A third of the GPUs is quiet. */
 static void roll_noise(struct dice *d)
 {
@@ -466,6 +482,7 @@ int spec_random(struct str *out, uint64_t seed)
 	roll_offsets(&d);
 	roll_constant(&d);
 	roll_global(&d);
+	roll_splits(&d);
 	roll_noise(&d);
 	spec_random_tiles(out, seed);
 	spec_random_texture_unit(out, seed);

@@ -398,6 +398,21 @@ static void tell_global(struct teller *t, const struct sim_spec *s)
 		    LATENCY_TOLERANCE + s->dram.row_miss / 2);
 }
 
+/* Of eight blocks, each of which gets whole pieces. */
+static void tell_splits(struct teller *t, const struct sim_spec *s)
+{
+	enum { BLOCKS = 8, STEP = 16 };
+	const uint64_t piece = s->shared_quantum > STEP ? s->shared_quantum : STEP;
+	double size[SPEC_SPLITS];
+	if (!s->shared_splits) {
+		tell_absent(t, "shared.splits");
+		return;
+	}
+	for (uint32_t k = 0; k < s->shared_splits; k++)
+		size[k] = (double)(s->shared_split[k] / BLOCKS / piece * piece * BLOCKS);
+	tell_array(t, "shared.splits", size, s->shared_splits, BLOCKS * STEP);
+}
+
 /* Registers of the largest block, at the worst number for a thread. register_quantum, thread_quantum: as a launch sees them. */
 static void tell_worst_fit(struct teller *t, const struct sim_spec *s, uint32_t register_quantum,
 			   uint32_t thread_quantum)
@@ -439,6 +454,7 @@ static void tell_registers(struct teller *t, const struct sim_spec *s)
 	tell_number(t, "device.max_threads_per_block", s->max_threads_per_block, 0);
 	tell_number(t, "shared.per_block", (double)s->shared_per_block, 15);
 	tell_number(t, "shared.size", (double)s->shared_per_sm, 0);
+	tell_splits(t, s);
 	tell_number(t, "memory.constant.size", (double)s->constant_bytes, 3);
 }
 

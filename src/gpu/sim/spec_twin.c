@@ -296,6 +296,22 @@ static void core(struct twin *t)
 	}
 }
 
+/* Up to all of it. An L1 that gives ways to shared memory has no such sizes. */
+static void splits(struct twin *t, double size)
+{
+	const struct finding *f = twin_found(t, "shared.splits");
+	struct str list;
+	if (!f || f->value.array_count < 2 || twin_found(t, "cache.global.l1.shared_with"))
+		return;
+	str_init(&list);
+	for (unsigned i = 0; i + 1 < f->value.array_count && f->value.array[i] < size; i++)
+		str_addf(&list, "%.0f, ", f->value.array[i]);
+	str_addf(&list, "%.0f", size);
+	twin_line(t, "shared.splits", str_text(&list), "bytes", f, NULL);
+	t->failed |= list.failed;
+	str_free(&list);
+}
+
 static void shared(struct twin *t)
 {
 	const struct finding_list *l = &t->r->findings;
@@ -307,6 +323,7 @@ static void shared(struct twin *t)
 	if (size < block)
 		block = size;
 	twin_put(t, "shared.size", size, "bytes", twin_found(t, "shared.size"), "as much as one block may have");
+	splits(t, size);
 	twin_put(t, "shared.per_block", block, "bytes", twin_found(t, "shared.per_block"), "what the driver says");
 	twin_take(t, "shared.latency", "cycles", 30, "not known");
 	const double banks = twin_take(t, "shared.banks", "count", 32, "usual");

@@ -121,6 +121,8 @@ int time_launch(struct time_gpu *g, const struct time_request *q, struct time_re
 /* ---- what the host does between launches ---- */
 /* Banks of the shared memory follow each other every so many bytes, where their width allows it; 0: as described. */
 void time_arrange_banks(struct time_gpu *g, uint32_t bytes);
+/* Launches from now on ask for so much of the shared memory that an SM can have; 0: for nothing. */
+void time_divide_shared(struct time_gpu *g, uint32_t percent);
 void time_flush(struct time_gpu *g); /* every cache is empty, and no row of the memory is open that anybody knows */
 enum time_area { TIME_GLOBAL, TIME_CONSTANT };
 void time_forget(struct time_gpu *g, enum time_area a, uint64_t base, uint64_t bytes); /* the host wrote there */

@@ -187,6 +187,11 @@ void time_arrange_banks(struct time_gpu *g, uint32_t bytes)
 	banks_init(&g->banks, g->spec, bytes);
 }
 
+void time_divide_shared(struct time_gpu *g, uint32_t percent)
+{
+	g->shared_percent = percent;
+}
+
 void time_flush(struct time_gpu *g)
 {
 	for (uint32_t k = 0; k < g->level_count; k++)

@@ -31,7 +31,17 @@ void time_need(struct time_need *n, const struct sim_spec *s, uint64_t threads, 
 				.threads = cut(threads),
 				.registers = cut(all),
 				.barriers = barriers,
-				.shared = up(shared, s->shared_quantum)};
+				.shared = up(shared, s->shared_quantum),
+				.room = s->shared_per_sm};
+}
+
+uint64_t time_shared_room(const struct sim_spec *s, uint32_t percent, uint64_t block)
+{
+	const uint64_t asked = s->shared_per_sm * percent / 100, least = asked > block ? asked : block;
+	for (uint32_t k = 0; percent && k < s->shared_splits; k++)
+		if (s->shared_split[k] >= least)
+			return s->shared_split[k];
+	return s->shared_per_sm;
 }
 
 bool time_fits(const struct sim_spec *s, const struct time_need *used, const struct time_need *n)
@@ -39,8 +49,7 @@ bool time_fits(const struct sim_spec *s, const struct time_need *used, const str
 	uint32_t most = s->max_blocks_per_sm ? s->max_blocks_per_sm : UINT32_MAX;
 	return used->blocks < most && used->warps + n->warps <= s->max_warps_per_sm &&
 	       used->threads + n->threads <= s->max_threads_per_sm &&
-	       (uint64_t)used->registers + n->registers <= s->registers_per_sm &&
-	       used->shared + n->shared <= s->shared_per_sm &&
+	       (uint64_t)used->registers + n->registers <= s->registers_per_sm && used->shared + n->shared <= n->room &&
 	       (!s->barrier_slots || used->barriers + n->barriers <= s->barrier_slots);
 }
 

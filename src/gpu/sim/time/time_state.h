@@ -251,6 +251,7 @@ struct time_gpu {
 	struct time_level *levels;
 	uint32_t level_count;
 	struct time_level *global_l1;
+	uint32_t shared_percent;   /* that launches ask for */
 	struct time_cache *common; /* that most pieces ask, if lines of it can be settled, else NULL */
 	struct time_route constant, global;
 	struct time_texture *texture; /* NULL: texture loads take the global route */

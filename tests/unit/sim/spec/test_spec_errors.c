@@ -331,6 +331,9 @@ static void impossible_cores(void **state)
 	expect_at("clock.read_latency", "clock.read_latency = 0 cycles # x", "has to lie between");
 	expect_added("clock.native_ops = 2 count # x", "'clock.op_latency' is missing");
 	expect_added("network.cluster_offset = 1 cycles # x", "sums to 1, not to 0");
+	expect_added("shared.splits = 8, 4, 16 KB # x", "each larger than the last");
+	expect_added("shared.splits = 4, 8 KB # x", "ends with 'shared.size'");
+	expect_added("shared.splits = 16 KB # x", "has another size before it");
 	expect_added("topology.sm_numbers = 0, 0 count # x", "every number from 0 to 1 stands there once");
 	expect_added("topology.sm_numbers = 0, 2 count # x", "every number from 0 to 1 stands there once");
 	expect_added("topology.sm_numbers = 1 count # x", "has 1 values for 2 SMs");

@@ -1,13 +1,22 @@
 /* Workloads of floating point: bodies that pull each other, dense matrices, Fourier transforms. */
 #include "base/rng.h"
+#include "base/units.h"
 #include "workloads.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-enum { BODY_WORDS = 4, FORCE_WORDS = 3, BODIES_CHECKED = 64, BODIES_SMALL = 1024, OPERATIONS = 20, UNROLL = 4 };
+enum {
+	BODY_WORDS = 4,
+	FORCE_WORDS = 3,
+	BODIES_CHECKED = 64,
+	BODIES_SMALL = 1024,
+	PULL_MOST = 512,
+	OPERATIONS = 20,
+	UNROLL = 4
+};
 enum { ROWS = 64, COLUMNS = 16, INNER = 128, ROW_BLOCKS = 8 };
-enum { POINTS = 256, POINT_STEPS = 8, TRANSFORMS = 16 };
+enum { POINTS = 256, TRANSFORMS = 16 };
 #define SOFTENING 0.01f /* as the kernel has it */
 #define TURN	  6.28318530717958647692
 
@@ -76,76 +85,82 @@ int workload_nbody(struct workload_problem *w, struct arena *a, const struct dev
 	    &(struct bodies){.threads = 128, .shares = 1, .blocks = 4 * d->sm_count, .pull = 256, .cached = true});
 }
 
+/* Of a size that is asked for not all pull, as all pull alike. */
+static int few(struct workload_problem *w, struct arena *a, const struct device_info *d, struct bodies b)
+{
+	const uint32_t n = w->size ? w->size : BODIES_SMALL;
+	b.blocks = n / b.threads;
+	b.pull = w->size > PULL_MOST ? PULL_MOST : n;
+	return pulled(w, a, d, &b);
+}
+
 int workload_nbody_small(struct workload_problem *w, struct arena *a, const struct device_info *d)
 {
-	return pulled(
-	    w, a, d,
-	    &(struct bodies){
-		.threads = 128, .shares = 1, .blocks = BODIES_SMALL / 128, .pull = BODIES_SMALL, .cached = true});
+	return few(w, a, d, (struct bodies){.threads = 128, .shares = 1, .cached = true});
 }
 
 int workload_nbody_split(struct workload_problem *w, struct arena *a, const struct device_info *d)
 {
-	return pulled(
-	    w, a, d,
-	    &(struct bodies){
-		.threads = 64, .shares = 4, .blocks = BODIES_SMALL / 64, .pull = BODIES_SMALL, .cached = true});
+	return few(w, a, d, (struct bodies){.threads = 64, .shares = 4, .cached = true});
 }
 
 int workload_sgemm(struct workload_problem *w, struct arena *a, const struct device_info *d)
 {
-	const uint32_t m = ROWS * ROW_BLOCKS, n = COLUMNS * d->sm_count;
-	const float *x = workload_numbers(a, (uint64_t)m * INNER, 8), *y = workload_numbers(a, (uint64_t)INNER * n, 9);
+	const uint32_t m = w->size ? w->size : ROWS * ROW_BLOCKS, n = w->size ? w->size : COLUMNS * d->sm_count,
+		       inner = w->size ? w->size : INNER;
+	const float *x = workload_numbers(a, (uint64_t)m * inner, 8), *y = workload_numbers(a, (uint64_t)inner * n, 9);
 	w->words = m;
 	double *sum = ARENA_ARRAY(a, w->words, double);
 	if (!x || !y || !sum)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m; i++) /* the first column */
-		for (uint32_t k = 0; k < INNER; k++)
+		for (uint32_t k = 0; k < inner; k++)
 			sum[i] += (double)x[(size_t)k * m + i] * y[k];
-	w->grid[0] = ROW_BLOCKS;
-	w->grid[1] = d->sm_count;
+	w->grid[0] = m / ROWS;
+	w->grid[1] = n / COLUMNS;
 	w->block[0] = COLUMNS;
 	w->block[1] = ROWS / COLUMNS;
-	workload_input(w, x, 4ull * m * INNER);
-	workload_input(w, y, 4ull * INNER * n);
+	workload_input(w, x, 4ull * m * inner);
+	workload_input(w, y, 4ull * inner * n);
 	workload_u32(w, m);
-	workload_u32(w, INNER);
+	workload_u32(w, inner);
 	w->out_words = (uint64_t)m * n;
 	w->real = sum;
-	w->work = 2.0 * m * n * INNER;
+	w->work = 2.0 * m * n * inner;
 	return 0;
 }
 
 int workload_fft(struct workload_problem *w, struct arena *a, const struct device_info *d)
 {
-	const uint32_t blocks = TRANSFORMS * d->sm_count;
-	const uint64_t n = 2ull * POINTS * blocks;
+	/* As many points in all for each length. */
+	const uint32_t points = w->size ? w->size : POINTS, steps = log2_floor(points),
+		       blocks = TRANSFORMS * d->sm_count * POINTS / points;
+	const uint64_t n = 2ull * points * blocks;
 	const float *in = workload_numbers(a, n, 10);
-	float *roots = ARENA_ARRAY(a, POINTS, float);
-	w->words = 2 * POINTS; /* the first transform */
+	float *roots = ARENA_ARRAY(a, points, float);
+	w->words = 2 * points; /* the first transform */
 	double *sum = ARENA_ARRAY(a, w->words, double);
 	if (!in || !roots || !sum)
 		return -ENOMEM;
-	for (uint32_t k = 0; k < POINTS / 2; k++) {
-		roots[2 * k] = (float)cos(TURN * k / POINTS);
-		roots[2 * k + 1] = (float)-sin(TURN * k / POINTS);
+	for (uint32_t k = 0; k < points / 2; k++) {
+		roots[2 * k] = (float)cos(TURN * k / points);
+		roots[2 * k + 1] = (float)-sin(TURN * k / points);
 	}
-	for (uint32_t k = 0; k < POINTS; k++)
-		for (uint32_t i = 0; i < POINTS; i++) {
-			const double angle = -TURN * (double)(i * k % POINTS) / POINTS;
+	for (uint32_t k = 0; k < points; k++)
+		for (uint32_t i = 0; i < points; i++) {
+			const double angle = -TURN * (double)(i * k % points) / points;
 			sum[2 * k] += in[2 * i] * cos(angle) - in[2 * i + 1] * sin(angle);
 			sum[2 * k + 1] += in[2 * i] * sin(angle) + in[2 * i + 1] * cos(angle);
 		}
 	w->grid[0] = blocks;
 	w->grid[1] = w->block[1] = 1;
-	w->block[0] = POINTS / 2;
-	workload_param(w, "POINTS", POINTS);
-	workload_param(w, "STEPS", POINT_STEPS);
+	w->block[0] = points / 2;
+	workload_param(w, "POINTS", points);
+	workload_param(w, "STEPS", steps);
 	workload_input(w, in, 4 * n);
-	workload_input(w, roots, 4ull * POINTS);
+	workload_input(w, roots, 4ull * points);
 	w->out_words = n;
 	w->real = sum;
-	w->work = 5.0 * POINTS * POINT_STEPS * blocks;
+	w->work = 5.0 * points * steps * blocks;
 	return 0;
 }

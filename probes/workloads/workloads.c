@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PLACES = 3, REPEATS = 3, TIME_WORDS = 2, LIMIT_MS = 20000 };
+enum { PLACES = 3, REPEATS = 3, LIMIT_MS = 20000 };
+enum { RUN, SIZES };
 enum { PLACE = 100 };  /* from a workload's point to its next: the same program whose inputs lie elsewhere */
 enum { APART = 2304 }; /* nine lines of 256 bytes: inputs that lay in the same sets lie in others at another place */
 
@@ -50,14 +51,11 @@ static int place(struct job *j, const struct workload_input *in, uint32_t offset
 	return 0;
 }
 
-/* x: which of the table, and PLACE times where its inputs lie. */
-static int setup(const struct study *s, double x, const double *p, struct job *j)
+int workload_setup(const struct study *s, uint32_t which, uint32_t where, uint32_t size, struct job *j)
 {
 	const struct device_info *d = study_device(s);
-	const uint32_t where = (uint32_t)x / PLACE;
-	const struct workload *k = &workload_table[(uint32_t)x % PLACE];
-	struct workload_problem w = {0};
-	(void)p;
+	const struct workload *k = &workload_table[which];
+	struct workload_problem w = {.size = size};
 	int rc = k->prepare(&w, j->arena, d);
 	if (rc)
 		return rc;
@@ -75,11 +73,18 @@ static int setup(const struct study *s, double x, const double *p, struct job *j
 	for (unsigned i = 0; i < w.scalar_count; i++)
 		j->launch.args[j->launch.arg_count++] = w.scalar[i];
 	j->launch.compiled = true;
-	j->launch.warmups = 1;
-	j->launch.repeats = where ? 1 : REPEATS;
+	j->launch.warmups = !size;
+	j->launch.repeats = where || size ? 1 : REPEATS;
 	j->launch.timed = SPAN_KERNELS;
 	j->launch.time_limit_ms = LIMIT_MS;
 	return rc;
+}
+
+/* x: which of the table, and PLACE times where its inputs lie. */
+static int setup(const struct study *s, double x, const double *p, struct job *j)
+{
+	(void)p;
+	return workload_setup(s, (uint32_t)x % PLACE, (uint32_t)x / PLACE, 0, j);
 }
 
 /* The first answer that is not what the host finds, or words. */
@@ -105,8 +110,7 @@ struct shown {
 	uint32_t launches, places;
 };
 
-/* Every launch's answers. False: `why` says which is wrong. */
-static bool all_right(const struct workload_problem *w, const struct point *pt, char *why, size_t n)
+bool workload_right(const struct workload_problem *w, const struct point *pt, char *why, size_t n)
 {
 	for (uint32_t r = 0; r < pt->repeats; r++) {
 		const uint32_t *y = pt->y + (size_t)r * pt->words_per_repeat, i = first_wrong(w, y);
@@ -123,9 +127,9 @@ static bool all_right(const struct workload_problem *w, const struct point *pt, 
 	return true;
 }
 
-static bool ran(const struct point *pt, const struct workload_problem *w)
+bool workload_ran(const struct point *pt, const struct workload_problem *w)
 {
-	return pt && pt->outcome == OUTCOME_OK && pt->repeats && pt->words_per_repeat == w->words + TIME_WORDS;
+	return pt && pt->outcome == OUTCOME_OK && pt->repeats && pt->words_per_repeat == w->words + WORKLOAD_TIME_WORDS;
 }
 
 static void add_rates(struct shown *v, const struct workload_problem *w, const struct point *pt)
@@ -133,7 +137,7 @@ static void add_rates(struct shown *v, const struct workload_problem *w, const s
 	v->places++;
 	v->launches += pt->repeats;
 	for (uint32_t r = 0; r < pt->repeats && v->count < PLACES * REPEATS; r++) {
-		const uint32_t *time = pt->y + (size_t)(r + 1) * pt->words_per_repeat - TIME_WORDS;
+		const uint32_t *time = pt->y + (size_t)(r + 1) * pt->words_per_repeat - WORKLOAD_TIME_WORDS;
 		const double ns = (double)time[0] + (double)time[1] * 0x1p32;
 		if (!(ns > 0))
 			continue;
@@ -172,8 +176,8 @@ static void conclude(struct study *s, const struct workload *k, const struct wor
 	snprintf(rate, sizeof rate, "workload.%s.rate", k->name);
 	snprintf(correct, sizeof correct, "workload.%s.correct", k->name);
 	for (unsigned i = 0; i < PLACES && right; i++)
-		if (ran(pt[i], w)) {
-			right = all_right(w, pt[i], why, sizeof why);
+		if (workload_ran(pt[i], w)) {
+			right = workload_right(w, pt[i], why, sizeof why);
 			add_rates(&v, w, pt[i]);
 		}
 	if (right)
@@ -188,16 +192,17 @@ static void conclude(struct study *s, const struct workload *k, const struct wor
 
 static void study_workloads(struct study *s)
 {
+	workload_sizes_study(s, SIZES);
 	for (unsigned i = 0; i < workload_count; i++) {
 		const struct workload *k = &workload_table[i];
 		const struct point *pt[PLACES];
 		struct workload_problem w = {0};
 		char key[96];
 		for (unsigned n = 0; n < PLACES; n++)
-			pt[n] = study_ask(s, 0, n * PLACE + i, NULL);
+			pt[n] = study_ask(s, RUN, n * PLACE + i, NULL);
 		if (study_pending(s))
 			continue;
-		if (pt[0] && k->prepare(&w, study_arena(s), study_device(s)) == 0 && ran(pt[0], &w)) {
+		if (pt[0] && k->prepare(&w, study_arena(s), study_device(s)) == 0 && workload_ran(pt[0], &w)) {
 			conclude(s, k, &w, pt);
 			continue;
 		}
@@ -212,8 +217,19 @@ static void study_workloads(struct study *s)
 	}
 }
 
+static int draw_workloads(const struct study *s, struct figure_list *out)
+{
+	return workload_sizes_draw(s, SIZES, out);
+}
+
 static const struct experiment experiments[] = {
-    {.name = "run", .axis = "workload", .unit = "number", .setup = setup, .thorough = true},
+    [RUN] = {.name = "run", .axis = "workload", .unit = "number", .setup = setup, .thorough = true},
+    [SIZES] = {.name = "sizes",
+	       .axis = "size",
+	       .unit = "count",
+	       .params = {"workload"},
+	       .setup = workload_sizes_setup,
+	       .thorough = true},
 };
 
 static const char *const claims[] = {"workload.*", NULL};
@@ -227,12 +243,15 @@ const struct probe probe_workloads = {
 	   "sums, a sum, sorted blocks and Fourier transforms are made. Inputs come from a fixed seed, and "
 	   "their sizes from the number of SMs. The first answers of every launch are laid beside what the host "
 	   "computes, and the work is divided by the launch's time. All is done "
-	   "again with the inputs at two other places.",
+	   "again with the inputs at two other places. Bodies, matrices and transforms of many sizes are "
+	   "drawn.",
     .fooled = "Wrong answers: then there is no rate. A launch that is short beside what launching costs: its rate has "
 	      "that in it. "
 	      "Blocks that were left out further on: only the first answers are looked at.",
     .claims = claims,
     .experiments = experiments,
-    .experiment_count = 1,
+    .experiment_count = SIZES + 1,
+    .figure = "nbody-bodies",
     .study = study_workloads,
+    .draw = draw_workloads,
 };

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "probe/probe.h"
 
-enum { WORKLOAD_INPUTS = 4, WORKLOAD_SCALARS = 2, WORKLOAD_PARAMS = 5 };
+enum { WORKLOAD_TIME_WORDS = 2, WORKLOAD_INPUTS = 4, WORKLOAD_SCALARS = 2, WORKLOAD_PARAMS = 5 };
 
 struct workload_input {
 	const void *data;
@@ -12,6 +12,7 @@ struct workload_input {
 };
 /* One launch. Everything lives in the arena that it was made in. */
 struct workload_problem {
+	uint32_t size; /* asked for, where one is: bodies, rows, points of a transform; 0: as fits the device */
 	uint32_t grid[2], block[2];
 	struct {
 		const char *name;
@@ -34,11 +35,24 @@ struct workload {
 	const char *template_path; /* of its kernel */
 	const char *entry;
 	const char *unit_of_work; /* "floating-point operations" */
-	/* -ENOMEM, or -ENOTSUP where the device cannot have such a launch. */
+	/* -ENOMEM, or -ENOTSUP where the device cannot have such a launch. Of *out only the size is read. */
 	int (*prepare)(struct workload_problem *out, struct arena *a, const struct device_info *d);
 };
 extern const struct workload workload_table[];
 extern const unsigned workload_count;
+
+/* One of the table, its inputs somewhat further on by `where`, of that size or, 0, as fits the device. 0 or negative. */
+int workload_setup(const struct study *s, uint32_t which, uint32_t where, uint32_t size, struct job *j);
+bool workload_ran(const struct point *pt, const struct workload_problem *w);
+/* Every launch's answers. False: `why` says which is wrong. */
+bool workload_right(const struct workload_problem *w, const struct point *pt, char *why, size_t n);
+
+/* ---- sizes.c: rates against sizes ---- */
+/* x: the size; p[0]: which of the table. */
+int workload_sizes_setup(const struct study *s, double x, const double *p, struct job *j);
+/* Asks for the points of the experiment. */
+void workload_sizes_study(struct study *s, unsigned experiment);
+int workload_sizes_draw(const struct study *s, unsigned experiment, struct figure_list *out);
 
 /* Each with inputs from a fixed seed and sizes that follow from the number of SMs. */
 int workload_saxpy(struct workload_problem *out, struct arena *a, const struct device_info *d);

@@ -178,7 +178,7 @@ static int attribute(const struct sim_spec *s, int which)
 		     {89, 1}, /* at the same time as the host */
 		     {91, 1},
 		     {95, 1}, /* cooperative launches */
-		     {97, (int)s->shared_per_sm},
+		     {97, (int)spec_shared_most(s)},
 		     {99, 1},
 		     {106, (int)s->max_blocks_per_sm},
 		     {115, 1}, /* memory pools */

@@ -178,8 +178,8 @@ CUresult exec_launch(struct CUfunc_st *f, const struct exec_shape *s, const uint
 	uint64_t shared = p->shared_static;
 	if (s->shared)
 		shared = ((shared + 15) & ~15ull) + s->shared;
-	if (shared > UINT32_MAX)
-		return EXEC_INVALID_VALUE;
+	if (shared > UINT32_MAX || (shared > x->spec->shared_per_block && s->shared > f->dynamic_shared))
+		return EXEC_INVALID_VALUE; /* more than a kernel has that did not opt in */
 	if (!cluster_fits(f, s))
 		return EXEC_INVALID_CLUSTER;
 	const struct func_heap heap = {.ctx = x, .take = take, .give = give};

@@ -287,7 +287,7 @@ EXEC_API CUresult cuFuncSetAttribute(CUfunction f, int attribute, int v)
 	EXEC_ENTER();
 	CUresult r = f ? exec_function_ready(f) : EXEC_INVALID_VALUE;
 	if (!r && attribute == EXEC_FUNC_DYNAMIC_SHARED) {
-		if (v < 0 || (uint64_t)v + f->program->shared_static > exec_process.spec->shared_per_sm)
+		if (v < 0 || (uint64_t)v + f->program->shared_static > spec_shared_most(exec_process.spec))
 			r = EXEC_INVALID_VALUE;
 		else
 			f->dynamic_shared = (uint32_t)v;

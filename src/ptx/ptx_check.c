@@ -94,7 +94,7 @@ static int check_source(struct ptx_parser *p, const struct ptx_inst *in, enum pt
 		bool grid = o->index == PTX_SREG_GRIDID && ptx_type_bytes(type) == 4;
 		if (in->op != PTX_OP_MOV && in->op != PTX_OP_CVT)
 			return bad_operand(p, in, at, "a register or a constant; special registers are read by mov");
-		if (ptx_is_float(type) || type == PTX_PRED ||
+		if (ptx_is_float(type) || (type == PTX_PRED) != (s == PTX_PRED) ||
 		    (!legacy && !grid && ptx_type_bytes(s) != ptx_type_bytes(type)))
 			return ptx_fail(p, at->line, at->column, "%s is .%s; .%s does not fit",
 					ptx_sreg_name((enum ptx_sreg)o->index), ptx_type_name(s), ptx_type_name(type));

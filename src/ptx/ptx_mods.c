@@ -48,7 +48,7 @@ static int check_atom(struct ptx_parser *p, const struct ptx_inst *in)
 		break;
 	case PTX_ATOM_ADD:
 		ok = 1u << PTX_U32 | 1u << PTX_S32 | 1u << PTX_U64 | 1u << PTX_F32 | 1u << PTX_F64 | 1u << PTX_F16 |
-		     1u << PTX_F16X2;
+		     1u << PTX_F16X2 | 1u << PTX_BF16 | 1u << PTX_BF16X2;
 		break;
 	case PTX_ATOM_INC:
 	case PTX_ATOM_DEC:
@@ -65,7 +65,7 @@ static int check_atom(struct ptx_parser *p, const struct ptx_inst *in)
 	snprintf(what, sizeof what, "cannot do .%s", ptx_word_of(M_ATOM, in->atom));
 	if (!(ok & t))
 		return mod_error(p, in, what);
-	bool half = in->type == PTX_F16 || in->type == PTX_F16X2;
+	bool half = ptx_type_class((enum ptx_type)in->type) == 'f' && in->type != PTX_F32 && in->type != PTX_F64;
 	if (half != ((in->mods & PTX_NOFTZ) != 0))
 		return mod_error(p, in, half ? "needs .noftz" : "does not take .noftz");
 	if (in->op == PTX_OP_RED && (in->atom == PTX_ATOM_EXCH || in->atom == PTX_ATOM_CAS))

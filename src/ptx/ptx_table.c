@@ -15,7 +15,7 @@
 #define T_SMALL (T_S(E4M3X2) | T_S(E5M2X2) | T_S(TF32))
 #define T_BITS	(T_S(B16) | T_S(B32) | T_S(B64))
 #define T_MEM	(T_INT8 | T_INT | T_FLOAT | T_BITS | T_S(B8) | T_S(B128))
-#define T_ATOM	(T_INT32 | T_INT64 | T_S(B16) | T_S(B32) | T_S(B64) | T_FLOAT | T_HALF)
+#define T_ATOM	(T_INT32 | T_INT64 | T_S(B16) | T_S(B32) | T_S(B64) | T_FLOAT | T_HALF | T_BF)
 #define S_(s)	(1u << PTX_SUB_##s)
 
 const struct ptx_opinfo ptx_ops[PTX_OPS] = {

@@ -208,7 +208,7 @@ struct sim_spec {
 	double block_launch,
 	    warp_launch;	/* cycles until a block's first warp starts, and from each of its warps to the next */
 	uint32_t barrier_slots; /* barriers of an SM, at most; 0: as many as its blocks want */
-	uint64_t shared_per_sm, shared_per_block, constant_bytes, memory_bytes;
+	uint64_t shared_per_sm, shared_per_block, shared_opt_in, constant_bytes, memory_bytes;
 	uint64_t shared_split[SPEC_SPLITS]; /* sizes that a launch can choose, ascending */
 	uint32_t shared_splits;
 	bool has_f64, has_f16, has_fma;
@@ -294,6 +294,12 @@ struct sim_spec {
 	struct noise_spec noise;
 	struct host_spec host;
 };
+
+/* What a block may have at most, when its kernel opts in. */
+static inline uint64_t spec_shared_most(const struct sim_spec *s)
+{
+	return s->shared_opt_in > s->shared_per_block ? s->shared_opt_in : s->shared_per_block;
+}
 
 static inline uint32_t spec_atomic_unit(const struct sim_spec *s)
 {

@@ -26,6 +26,7 @@ static int check_device(const struct spec_file *f, const struct sim_spec *s)
 	    {"device.max_threads_per_sm", s->max_threads_per_sm, "device.max_warps_per_sm x device.warp_size",
 	     (uint64_t)s->max_warps_per_sm * s->warp_size},
 	    {"shared.per_block", s->shared_per_block, "shared.size", s->shared_per_sm},
+	    {"shared.opt_in", s->shared_opt_in, "shared.size", s->shared_per_sm},
 	    {"memory.constant.size", s->constant_bytes, "memory.global.size", s->memory_bytes},
 	};
 	for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)

@@ -89,6 +89,7 @@ const struct spec_key spec_keys[] = {
 	{"shared.size", DIM_BYTES, KIND_U64, IN_SPEC(shared_per_sm), 1, 1e8, REQUIRED, NO_WORDS, "shared memory of one SM"},
 	{"shared.splits", DIM_BYTES, KIND_CUSTOM, HOME_SPEC, 0, 1, 1e8, "", NO_WORDS, "the sizes of an SM's shared memory that a launch can choose, ascending to shared.size, which it has if it does not; at most 16. The L1 stays as it is described"},
 	{"shared.per_block", DIM_BYTES, KIND_U64, IN_SPEC(shared_per_block), 1, 1e8, REQUIRED, NO_WORDS, "most shared memory that one block may have"},
+	{"shared.opt_in", DIM_BYTES, KIND_U64, IN_SPEC(shared_opt_in), 0, 1e8, "0", NO_WORDS, "most shared memory of a block whose kernel opts in to more than shared.per_block; 0: none can"},
 	{"shared.latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(shared.memory_latency), 1, 10000, REQUIRED, NO_WORDS, "cycles from a load in shared memory to its use, without conflicts and without address operations"},
 	{"shared.quantum", DIM_BYTES, KIND_U64, IN_SPEC(shared_quantum), 1, 65536, "1", NO_WORDS, "the shared memory of a block is rounded up to a multiple of this"},
 	{"shared.banks", DIM_COUNT, KIND_U32, IN_SPEC(shared_banks), 1, 256, REQUIRED, NO_WORDS, "banks of the shared memory"},

@@ -429,6 +429,8 @@ static void roll_shared(struct dice *d)
 	d->shared_bytes = size * 1024;
 	draw_put_int(d->out, "shared.size", "KB", size);
 	draw_put_int(d->out, "shared.per_block", "KB", size);
+	if (d->seed % 2)
+		draw_put_int(d->out, "shared.opt_in", "KB", size);
 	draw_put_int(d->out, "shared.latency", "cycles", draw_between(&d->r, 16, 48));
 	draw_put_int(d->out, "shared.banks", "count", draw_between(&d->r, 0, 1) ? 16 : 32);
 	draw_put_int(d->out, "shared.conflict_cost", "cycles", draw_between(&d->r, 1, 4));

@@ -163,8 +163,7 @@ static int adds(struct decoder *d, struct decode_frame *f, const struct ptx_inst
 	return o->kind == PTX_OPND_INT ? 0 : decode_not(d, in);
 }
 
-/* wgmma.mma_async is done at once, so that its fences and groups have nothing to wait for but time. Matrices whose elements lie across, and sparse
- * ones, are not executed. */
+/* wgmma.mma_async is done at once, so that its fences and groups have nothing to wait for but time. Sparse matrices are not executed. */
 static int warpgroup(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
 	enum { N_MOST = 256, REGISTERS = 4 };
@@ -177,16 +176,18 @@ static int warpgroup(struct decoder *d, struct decode_frame *f, const struct ptx
 		return decode_emit(d, &r);
 	const int to = format_of(in, 0), from = format_of(in, 1), other = format_of(in, 2);
 	if (!decode_word(in, "mma_async") || !shape || sscanf(shape, ".m%un%uk%u", &m, &n, &k) != 3 || n % 8 || !n ||
-	    n > N_MOST || to < 0 || from < 0 || other < 0 || formats[from].bits < 8 || formats[from].bits > 32 ||
-	    k * formats[from].bits != 256 || in->operand_count < 4 || decode_word(in, "sp"))
+	    n > N_MOST || to < 0 || from < 0 || other < 0 || formats[from].bits > 32 || k * formats[from].bits != 256 ||
+	    in->operand_count < 4 || decode_word(in, "sp"))
 		return decode_not(d, in);
+	const bool in_registers = in->operand[1].kind == PTX_OPND_VECTOR;
 	for (unsigned x = 6; x < in->operand_count; x++)
-		if (in->operand[x].kind != PTX_OPND_INT || in->operand[x].imm)
-			return decode_fail(d, "a wgmma of matrices whose elements lie across is not executed");
+		if (in->operand[x].kind != PTX_OPND_INT)
+			return decode_not(d, in);
+		else if (in->operand[x].imm)
+			flags |= x == 6 && !in_registers ? WARPGROUP_A_ACROSS : WARPGROUP_B_ACROSS;
 	for (unsigned x = 4; x < in->operand_count && x < 6; x++)
 		if ((int64_t)in->operand[x].imm == -1)
 			flags |= x == 4 ? WARPGROUP_MINUS_A : WARPGROUP_MINUS_B;
-	const bool in_registers = in->operand[1].kind == PTX_OPND_VECTOR;
 	const uint32_t at = d->manies;
 	DECODE_TRY(result_rows(d, f, in, 0, n / 2 / (formats[to].bits == 16 ? 2 : 1), all, &count));
 	const unsigned results = count;
@@ -204,7 +205,7 @@ static int warpgroup(struct decoder *d, struct decode_frame *f, const struct ptx
 	r.i.op = EXEC_wgmma;
 	r.i.imm = at;
 	r.i.more[0] = (uint16_t)n;
-	r.i.more[1] = (uint16_t)k;
+	r.i.more[1] = (uint16_t)(formats[from].bits < 8 ? k * formats[from].bits / 8 : k);
 	r.i.more[2] = (uint16_t)((unsigned)formats[to].format | (unsigned)formats[from].format << 5 |
 				 (unsigned)formats[other].format << 10);
 	r.i.more[3] = (uint16_t)flags;

@@ -93,13 +93,29 @@ static int read_sreg(struct decoder *d, struct decode_frame *f, const struct ptx
 	return decode_emit(d, &r);
 }
 
+/* %is_explicit_cluster */
+static int read_pred(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
+{
+	struct decode_record r;
+	uint16_t word;
+	DECODE_TRY(decode_new_row(d, false, &word));
+	DECODE_TRY(read_sreg(d, f, in, in->operand[1].index, 4, word));
+	DECODE_TRY(decode_begin(d, f, in, &r));
+	DECODE_TRY(decode_dest(d, f, &r, &in->operand[0], &r.i.dst));
+	DECODE_TRY(decode_literal(d, 0, false, &r.i.b));
+	r.i.op = (uint16_t)decode_compare(PTX_NE, PTX_U32);
+	r.i.a = word;
+	decode_reads(d, &r, word);
+	return decode_emit(d, &r);
+}
+
 int decode_mov(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
 	struct decode_record r;
 	unsigned bytes = ptx_type_bytes((enum ptx_type)in->type);
 	uint16_t dst;
 	if (in->type == PTX_PRED)
-		return decode_logic_pred(d, f, in);
+		return in->operand[1].kind == PTX_OPND_SREG ? read_pred(d, f, in) : decode_logic_pred(d, f, in);
 	if (in->type == PTX_B128)
 		return decode_fail(d, "moves of 128 bits are not executed");
 	if (in->operand[0].kind == PTX_OPND_VECTOR)

@@ -87,7 +87,9 @@ enum {				    /* of wgmma, in more[3] */
        WARPGROUP_ADDS_NOT = 1 << 1, /* where it is false */
        WARPGROUP_MINUS_A = 1 << 2,
        WARPGROUP_MINUS_B = 1 << 3,
-       WARPGROUP_CLAMP = 1 << 4
+       WARPGROUP_CLAMP = 1 << 4,
+       WARPGROUP_A_ACROSS = 1 << 5, /* elements follow each other across lines */
+       WARPGROUP_B_ACROSS = 1 << 6
 };
 enum { /* imm of video instructions; what a, b and d take of their registers is as in ptx_operand.count */
        PACKED_A = 0,

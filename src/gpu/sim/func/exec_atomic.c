@@ -69,19 +69,23 @@ void exec_barrier_lane(struct func_warp *w, const struct func_inst *i, uint32_t 
 }
 
 /* ---- atomics: lanes in ascending order ---- */
-static uint16_t half_sum(uint16_t a, uint16_t b)
+static uint16_t half_sum(bool brain, uint16_t a, uint16_t b)
 {
-	return exec_to_half(exec_from_half(a) + exec_from_half(b), PTX_RN);
+	if (!brain)
+		return exec_to_half(exec_from_half(a) + exec_from_half(b), PTX_RN);
+	const double sum = exec_add_odd(exec_from_small(&exec_bf16, a), exec_from_small(&exec_bf16, b));
+	return (uint16_t)exec_to_small(&exec_bf16, sum, PTX_RN, false);
 }
 
 /* The adders of the memory partitions flush subnormal numbers of 32 bits, those of shared memory do not. */
 static uint64_t float_sum(enum ptx_type type, bool shared, uint64_t a, uint64_t b)
 {
-	if (type == PTX_F16)
-		return half_sum((uint16_t)a, (uint16_t)b);
-	if (type == PTX_F16X2)
-		return (uint64_t)half_sum((uint16_t)(a >> 16), (uint16_t)(b >> 16)) << 16 |
-		       half_sum((uint16_t)a, (uint16_t)b);
+	const bool brain = type == PTX_BF16 || type == PTX_BF16X2;
+	if (type == PTX_F16 || type == PTX_BF16)
+		return half_sum(brain, (uint16_t)a, (uint16_t)b);
+	if (type == PTX_F16X2 || type == PTX_BF16X2)
+		return (uint64_t)half_sum(brain, (uint16_t)(a >> 16), (uint16_t)(b >> 16)) << 16 |
+		       half_sum(brain, (uint16_t)a, (uint16_t)b);
 	return exec_float_value(PTX_OP_ADD, type, PTX_RN, type == PTX_F32 && !shared ? EXEC_FTZ : 0, a, b, 0);
 }
 

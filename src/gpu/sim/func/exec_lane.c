@@ -198,6 +198,8 @@ static uint64_t sreg_value(const struct func_warp *w, int reg, uint32_t l)
 		return b->rank;
 	case PTX_SREG_CLUSTER_NCTARANK:
 		return func_cluster_size(k);
+	case PTX_SREG_IS_EXPLICIT_CLUSTER:
+		return k->cluster[0] != 0;
 	case PTX_SREG_ENVREG1:
 		return (uint32_t)(k->workspace >> 32);
 	case PTX_SREG_ENVREG2:

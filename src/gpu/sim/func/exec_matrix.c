@@ -239,8 +239,9 @@ static void sum_up(const struct summing *s, double *to, const double *row, const
 		return;
 	for (unsigned z = 0; z < s->k; z++) {
 		const double p = row[z], q = column[z];
+		const unsigned x = s->single_bits ? (unsigned)p : 0, y = s->single_bits ? (unsigned)q : 0;
 		if (s->single_bits)
-			*to += s->flags & MATRIX_XOR ? p != q : p && q;
+			*to += __builtin_popcount(s->flags & MATRIX_XOR ? x ^ y : x & y);
 		else
 			*to = add_product(p, q, *to);
 	}
@@ -286,23 +287,50 @@ EXEC_FORWARD(mma)
 
 enum { LINES = 16, GROUP_N = 256, GROUP_K = 32 }; /* of one warp; columns and elements of a product, at most */
 
-/* So many lines of a matrix in shared memory, whose elements follow each other along a line. A descriptor says where it begins, how far apart the next 16
- * bytes of a line and the next eight lines are, and how 16-byte pieces of those eight trade places (PTX manual, asynchronous warpgroup level matrix
- * operations, shared memory layout). */
-static bool lines_of(struct func_warp *w, uint64_t d, unsigned format, unsigned lines, unsigned k, double *out)
+/* A matrix in shared memory by its descriptor: where it begins, the distances of its parts, how 16-byte pieces trade places (PTX manual,
+ * asynchronous warpgroup level matrix operations, shared memory layout). */
+struct matrix_place {
+	uint64_t start, leading, stride, swizzle; /* swizzle: bits of the address that others are added to; 0: none */
+	uint64_t turned;			  /* by so many lines the swizzle begins later than the address says */
+	unsigned width;				  /* bytes of what is swizzled together */
+	bool across;
+};
+
+static struct matrix_place matrix_place(uint64_t d, bool across)
 {
-	const uint64_t start = (d & 0x3fff) << 4, across = (d >> 16 & 0x3fff) << 4, down = (d >> 32 & 0x3fff) << 4;
-	const unsigned swizzle = (unsigned)(d >> 62), width = swizzle ? 256u >> swizzle : 16,
-		       bytes = bits_of(format) / 8;
+	const unsigned swizzle = (unsigned)(d >> 62), width = swizzle ? 256u >> swizzle : 16;
+	return (struct matrix_place){.start = (d & 0x3fff) << 4,
+				     .leading = (d >> 16 & 0x3fff) << 4,
+				     .stride = (d >> 32 & 0x3fff) << 4,
+				     .swizzle = width / 16 - 1,
+				     .turned = d >> 49 & 7,
+				     .width = width,
+				     .across = across};
+}
+
+/* Element z of line y. Eight lines of `width` bytes, or columns of them where the matrix lies across, are a tile. */
+static uint64_t matrix_at(const struct matrix_place *p, unsigned y, unsigned z, unsigned bytes)
+{
+	const unsigned along = (p->across ? y : z) * bytes, line = p->across ? z : y;
+	/* The distance from eight lines to the next is the stride; only where a matrix lies across without a swizzle it is the leading one. */
+	const bool plain = p->width == 16, turned = p->across && plain;
+	const uint64_t down = turned ? p->leading : p->stride, next = turned ? p->stride : p->leading;
+	uint64_t at = p->start + line / 8 * down + line % 8 * p->width;
+	at += plain || p->across ? along / p->width * next + along % p->width : along;
+	return at ^ (((at >> 7) - p->turned) & p->swizzle) << 4;
+}
+
+static bool lines_of(struct func_warp *w, const struct matrix_place *p, unsigned format, unsigned lines, unsigned k,
+		     double *out)
+{
+	const unsigned bytes = bits_of(format) / 8;
 	for (unsigned y = 0; y < lines; y++)
 		for (unsigned z = 0; z < k; z++) {
-			const unsigned along = z * bytes;
-			uint64_t at = start + y / 8 * down + y % 8 * width, v = 0;
-			at += swizzle ? along : along / 16 * across + along % 16;
-			at ^= swizzle ? (at >> 7 & (width / 16 - 1)) << 4 : 0;
-			if (at + bytes > w->block->launch->shared_bytes || d >> 49 & 7) {
+			const uint64_t at = matrix_at(p, y, z, bytes);
+			uint64_t v = 0;
+			if (at + bytes > w->block->launch->shared_bytes) {
 				w->space = PTX_SHARED;
-				w->fault = d >> 49 & 7 ? FUNC_FAULT_ALIGN : FUNC_FAULT_BOUNDS;
+				w->fault = FUNC_FAULT_BOUNDS;
 				w->fault_lane = 0;
 				w->fault_address = at;
 				return false;
@@ -325,14 +353,16 @@ void exec_wide_wgmma(struct func_warp *w, const struct func_inst *i, uint32_t ma
 {
 	const uint16_t *row = w->block->launch->program->many + (uint32_t)i->imm;
 	const unsigned n = i->more[0], k = i->more[1], first = (unsigned)__builtin_ctz(mask), flags = i->more[3];
-	const unsigned to = i->more[2] & 31, from = i->more[2] >> 5 & 31, other = i->more[2] >> 10 & 31;
+	const unsigned to = i->more[2] & 31, kind = i->more[2] >> 5 & 31, other = i->more[2] >> 10 & 31;
+	const unsigned from = kind == MATRIX_B1 ? MATRIX_U8 : kind; /* eight bits at once */
 	const unsigned per = bits_of(to) == 16 ? 2 : 1, line = w->thread / FUNC_LANES % 4 * LINES;
 	const bool predicate = i->c != FUNC_NONE && w->pred[i->c] >> first & 1;
 	const bool adds = i->c == FUNC_NONE ? flags & WARPGROUP_ADDS : predicate != ((flags & WARPGROUP_ADDS_NOT) != 0);
 	double a[4 * LINES * GROUP_K], b[GROUP_N * GROUP_K], c[LINES * GROUP_N];
 	const double *own = a;
 	if (i->a != FUNC_NONE) {
-		if (!lines_of(w, exec_row64(w, i->a)[first], from, 4 * LINES, k, a))
+		const struct matrix_place at = matrix_place(exec_row64(w, i->a)[first], flags & WARPGROUP_A_ACROSS);
+		if (!lines_of(w, &at, from, 4 * LINES, k, a))
 			return;
 		own += line * k;
 	} else {
@@ -340,7 +370,8 @@ void exec_wide_wgmma(struct func_warp *w, const struct func_inst *i, uint32_t ma
 		    .row = row + 1 + row[0] + 1, .rows = 4, .format = from, .height = LINES, .width = k};
 		gather(w, &f, a);
 	}
-	if (!lines_of(w, exec_row64(w, i->b)[first], other, n, k, b))
+	const struct matrix_place at = matrix_place(exec_row64(w, i->b)[first], flags & WARPGROUP_B_ACROSS);
+	if (!lines_of(w, &at, kind == MATRIX_B1 ? from : other, n, k, b))
 		return;
 	for (unsigned z = 0; z < LINES * k && flags & WARPGROUP_MINUS_A; z++)
 		a[(size_t)(own - a) + z] = -own[z];
@@ -351,7 +382,7 @@ void exec_wide_wgmma(struct func_warp *w, const struct func_inst *i, uint32_t ma
 			const uint32_t v = exec_row(w, row[1 + e / per])[lane] >> (per == 2 ? e % 2 * 16 : 0);
 			c[result_at(lane, e, n)] = adds ? value_of(to, per == 2 ? (uint16_t)v : v) : 0;
 		}
-	const struct summing sums = summing_of(w->block->launch->program, to, from, k, 0);
+	const struct summing sums = summing_of(w->block->launch->program, to, kind, k, 0);
 	for (unsigned y = 0; y < LINES; y++)
 		for (unsigned x = 0; x < n; x++)
 			sum_up(&sums, &c[y * n + x], own + y * k, b + x * k);

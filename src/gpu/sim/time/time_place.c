@@ -93,11 +93,11 @@ int time_need_check(const struct sim_spec *s, const struct time_need *n, const s
 	if (threads > s->max_threads_per_block || threads > s->max_threads_per_sm || n->warps > s->max_warps_per_sm)
 		return refuse(why, room, "a block of %llu threads is more than the %u that this GPU allows",
 			      (unsigned long long)threads, s->max_threads_per_block);
-	if (l->shared_bytes > s->shared_per_block || n->shared > s->shared_per_sm)
+	if (l->shared_bytes > spec_shared_most(s) || n->shared > s->shared_per_sm)
 		return refuse(
 		    why, room,
 		    "line %u: a block with %u bytes of shared memory is more than the %llu that this GPU allows",
-		    p->line, l->shared_bytes, (unsigned long long)s->shared_per_block);
+		    p->line, l->shared_bytes, (unsigned long long)spec_shared_most(s));
 	if (s->regfile.max_per_thread && p->registers > s->regfile.max_per_thread)
 		return refuse(why, room, "line %u: a thread needs %u registers, more than the %u that this GPU allows",
 			      p->register_line, p->registers, s->regfile.max_per_thread);

@@ -9,26 +9,17 @@
 #include <cmocka.h>
 /* clang-format on */
 
-enum {
-	M = 64,
-	N = 16,
-	K = 16,
-	THREADS = 128,
-	EACH = M * N / THREADS,
-	A_BYTES = 8192,
-	BYTES = A_BYTES + 2048,
-	LINE = 128
-};
+enum { M = 64, N = 16, K = 16, THREADS = 128, EACH = M * N / THREADS, A_BYTES = 8192, LINE = 128 };
 
 /* Every half of shared memory gets a small number made of its place. d is the first product, less the second. */
 static const char head[] =
     ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 out) {\n"
     "	.reg .pred %p, %no, %yes;\n	.reg .b16 %h;\n	.reg .b32 %t, %i, %v, %a, %r<4>;\n	.reg .f32 %d<8>;\n"
-    "	.reg .b64 %o, %w, %s<4>;\n	.shared .align 1024 .b8 room[10240];\n"
+    "	.reg .b64 %o, %w, %s<4>;\n	.shared .align 1024 .b8 room[12288];\n"
     "	mov.u32 %t, %tid.x;\n	mov.u32 %i, %t;\nL:\n	mul.lo.u32 %v, %i, 7;\n	rem.u32 %v, %v, 13;\n"
     "	sub.s32 %v, %v, 6;\n	cvt.rn.f16.s32 %h, %v;\n	shl.b32 %a, %i, 1;\n	mov.u32 %v, room;\n"
     "	add.u32 %a, %a, %v;\n	st.shared.b16 [%a], %h;\n	add.u32 %i, %i, 128;\n"
-    "	setp.lt.u32 %p, %i, 5120;\n	@%p bra L;\n	bar.sync 0;\n	setp.ne.u32 %no, %t, %t;\n"
+    "	setp.lt.u32 %p, %i, 6144;\n	@%p bra L;\n	bar.sync 0;\n	setp.ne.u32 %no, %t, %t;\n"
     "	setp.eq.u32 %yes, %t, %t;\n	mov.b32 %r0, 0x3c003c00;\n";
 static const char tail[] =
     "	wgmma.commit_group.sync.aligned;\n	wgmma.wait_group.sync.aligned 0;\n	ld.param.u64 %o, [out];\n"
@@ -43,18 +34,28 @@ static double half_at(unsigned byte)
 	return (double)(int)(byte / 2 * 7 % 13) - 6;
 }
 
+enum way { PLAIN, SWIZZLED, REGISTERS, ACROSS, SWIZZLED_ACROSS };
+
 /* Where element k of a line lies: without swizzle 8 lines of 16 bytes lie together, and such tiles follow each other down a matrix of that many
- * lines, then across. With it a line has 128 bytes, whose 16-byte pieces are exchanged by the line's number. */
-static unsigned place(bool swizzled, unsigned lines, unsigned line, unsigned k)
+ * lines, then across. With it a line has 128 bytes, whose 16-byte pieces are exchanged by the line's number. A matrix that lies across has lines
+ * and columns the other way round; without swizzle its tiles follow each other along the columns first. */
+static unsigned place(enum way way, unsigned lines, unsigned line, unsigned k)
 {
-	const unsigned byte = 2 * k;
-	if (!swizzled)
+	const unsigned byte = 2 * k, over = 2 * line;
+	switch (way) {
+	case SWIZZLED:
+		return line * LINE + (byte / 16 ^ line % 8) * 16 + byte % 16;
+	case ACROSS:
+		return over / 16 * 2 * K * 16 + k * 16 + over % 16;
+	case SWIZZLED_ACROSS:
+		return k * LINE + (over / 16 ^ k % 8) * 16 + over % 16;
+	default:
 		return byte / 16 * lines * 16 + line * 16 + byte % 16;
-	return line * LINE + (byte / 16 ^ line % 8) * 16 + byte % 16;
+	}
 }
 
-/* way 2: a is one in every element, and in registers. */
-static void check(int way, const float *got)
+/* REGISTERS: a is one in every element. */
+static void check(enum way way, const float *got)
 {
 	for (unsigned t = 0; t < THREADS; t++)
 		for (unsigned e = 0; e < EACH; e++) {
@@ -63,24 +64,30 @@ static void check(int way, const float *got)
 			double want = 0;
 			for (unsigned half = 0; half < 2; half++)
 				for (unsigned k = half * K; k < (half + 1) * K; k++) {
-					const double a = way == 2 ? 1 : half_at(place(way == 1, M, y, k));
-					const double b = half_at(A_BYTES + place(way == 1, N, x, k));
+					const double a = way == REGISTERS ? 1 : half_at(place(way, M, y, k));
+					const double b = half_at(A_BYTES + place(way, N, x, k));
 					want += half ? -a * b : a * b;
 				}
 			assert_float_equal(got[t * EACH + e], want, 0);
 		}
 }
 
-/* Start, distance across and down, kind of swizzle: the places as above, for the elements of a product from 16 bytes * slice on. */
-static unsigned long long descriptor(bool swizzled, unsigned start, unsigned lines, unsigned slice)
+/* Start, leading distance and stride, kind of swizzle: the places as above, for the elements of a product from K * slice on. */
+static unsigned long long descriptor(enum way way, unsigned start, unsigned lines, unsigned slice)
 {
-	const unsigned across = swizzled ? 16 : lines * 16, down = swizzled ? 8 * LINE : 128;
-	const unsigned from = start + (swizzled ? 32 * slice : 2 * slice * across);
-	return from / 16 | (unsigned long long)(across / 16) << 16 | (unsigned long long)(down / 16) << 32 |
+	static const struct {
+		unsigned leading, stride, step;
+	} of[] = {[SWIZZLED] = {16, 8 * LINE, 2 * K},
+		  [ACROSS] = {128, 2 * K * 16, K * 16},
+		  [SWIZZLED_ACROSS] = {16, 8 * LINE, K * LINE}};
+	const bool plain = way == PLAIN || way == REGISTERS, swizzled = way == SWIZZLED || way == SWIZZLED_ACROSS;
+	const unsigned leading = plain ? lines * 16 : of[way].leading, stride = plain ? 128 : of[way].stride;
+	const unsigned from = start + (plain ? 2 * leading : of[way].step) * slice;
+	return from / 16 | (unsigned long long)(leading / 16) << 16 | (unsigned long long)(stride / 16) << 32 |
 	       (swizzled ? 1ull << 62 : 0);
 }
 
-static void run(int way)
+static void run(enum way way)
 {
 	struct err e = {0};
 	struct gpu *g;
@@ -91,12 +98,15 @@ static void run(int way)
 	str_add(&text, head);
 	for (unsigned slice = 0; slice < 2; slice++)
 		str_addf(&text, "	mov.b64 %%s%u, %llu;\n	mov.b64 %%s%u, %llu;\n", 2 * slice,
-			 descriptor(way == 1, 0, M, slice), 2 * slice + 1, descriptor(way == 1, A_BYTES, N, slice));
+			 descriptor(way, 0, M, slice), 2 * slice + 1, descriptor(way, A_BYTES, N, slice));
 	str_add(&text, "	wgmma.fence.sync.aligned;\n");
 	for (unsigned slice = 0; slice < 2; slice++) {
-		const char *first = way == 2 ? "{%r0, %r0, %r0, %r0}" : slice ? "%s2" : "%s0";
+		const char *first = way == REGISTERS ? "{%r0, %r0, %r0, %r0}" : slice ? "%s2" : "%s0";
 		str_addf(&text, PRODUCT "%s, %%s%u, %s, %d, 1%s;\n", first, 2 * slice + 1, slice ? "%yes" : "%no",
-			 slice ? -1 : 1, way == 2 ? ", 0" : ", 0, 0");
+			 slice ? -1 : 1,
+			 way == REGISTERS			   ? ", 0"
+			 : way == ACROSS || way == SWIZZLED_ACROSS ? ", 1, 1"
+								   : ", 0, 0");
 	}
 	str_add(&text, tail);
 	if (gpu_sim.open(&g, "h200", 1, &e))
@@ -118,19 +128,26 @@ static void run(int way)
 static void plain_matrices(void **state)
 {
 	(void)state;
-	run(0);
+	run(PLAIN);
 }
 
 static void swizzled_matrices(void **state)
 {
 	(void)state;
-	run(1);
+	run(SWIZZLED);
 }
 
 static void a_in_registers(void **state)
 {
 	(void)state;
-	run(2);
+	run(REGISTERS);
+}
+
+static void matrices_across(void **state)
+{
+	(void)state;
+	run(ACROSS);
+	run(SWIZZLED_ACROSS);
 }
 
 int main(void)
@@ -139,6 +156,7 @@ int main(void)
 	    cmocka_unit_test(plain_matrices),
 	    cmocka_unit_test(swizzled_matrices),
 	    cmocka_unit_test(a_in_registers),
+	    cmocka_unit_test(matrices_across),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

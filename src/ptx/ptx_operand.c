@@ -381,6 +381,10 @@ static int texture_name(struct ptx_parser *p, const struct ptx_operand *o, const
 int ptx_handle_at(const struct ptx_inst *in)
 {
 	switch ((enum ptx_op)in->op) {
+	case PTX_OP_CP: { /* of a tensor map: behind shared memory that is copied to, else first */
+		const char *to = strstr(in->tail, ".shared"), *from = strstr(in->tail, ".global");
+		return !strstr(in->tail, ".tensor") ? -1 : to && from && to < from;
+	}
 	case PTX_OP_SUST:
 		return 0;
 	case PTX_OP_TEX:

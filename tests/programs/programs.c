@@ -90,7 +90,8 @@ static bool wanted(int argc, char **argv, const char *name)
 int main(int argc, char **argv)
 {
 	const struct program *const all[] = {programs_of_vectors,  programs_of_graphs, programs_of_calls,
-					     programs_of_captures, programs_of_arrays, programs_of_recursion};
+					     programs_of_captures, programs_of_arrays, programs_of_recursion,
+					     programs_of_tensors};
 	void *context;
 	int ran = 0, wrong = 0;
 	if (argc < 2)

@@ -24,6 +24,6 @@ struct program {
 	bool (*run)(void); /* whether all is as the host reckons */
 };
 extern const struct program programs_of_vectors[], programs_of_graphs[], programs_of_calls[], programs_of_captures[],
-    programs_of_arrays[], programs_of_recursion[]; /* end with a name of NULL */
+    programs_of_arrays[], programs_of_recursion[], programs_of_tensors[]; /* end with a name of NULL */
 
 #endif

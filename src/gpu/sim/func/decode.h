@@ -141,6 +141,41 @@ int decode_elements(struct decoder *d, struct decode_frame *f, struct decode_rec
 int decode_extra(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
 int decode_matrix(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
 int decode_copy(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
+/* Copies: the row whose arrival stands for that of all so far, and a record of a barrier in memory. */
+int decode_copies(struct decoder *d, uint16_t *row);
+void decode_barrier(struct decoder *d, struct decode_record *r, enum exec_barrier_op op, enum ptx_space space,
+		    unsigned code);
+/* decode_bulk.c */
+int decode_bulk(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
+/* A record for the lanes of a predicate alone, FUNC_NONE: for all, whatever the instruction's guard. */
+int decode_begin_on(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, struct decode_record *r,
+		    uint16_t pred);
+struct decode_place { /* an address in a row of its own */
+	uint16_t row;
+	bool wide;
+};
+int decode_place(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, const struct ptx_operand *o,
+		 struct decode_place *p);
+/* row = op(a, b) for the lanes of a predicate */
+int decode_step(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, uint16_t pred, uint16_t op,
+		const struct decode_place *to, uint16_t a, uint16_t b);
+int decode_add(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, uint16_t pred,
+	       const struct decode_place *p, uint64_t n);
+int decode_test(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, enum ptx_cmp cmp, uint16_t row,
+		uint32_t with, uint16_t pred); /* of all lanes: row cmp with */
+/* Some bytes between memory and rows: up to 8 in one, 16 in two. */
+int decode_move_bytes(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, uint16_t pred,
+		      enum ptx_space space, const struct decode_place *p, unsigned bytes, const uint16_t row[2],
+		      bool store);
+int decode_reduce(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, uint16_t pred,
+		  enum ptx_space space, const struct decode_place *p, enum ptx_atom atom, enum ptx_type type,
+		  uint16_t row);
+enum ptx_atom decode_atom(const struct ptx_inst *in); /* the operation among the words, or PTX_ATOM_NONE */
+int decode_jump(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, uint16_t pred, uint32_t to);
+/* decode_tensor.c: the copy of one box; what its barrier hears is put into a row */
+int decode_tensor(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in,
+		  const struct decode_place *shared, uint16_t on, bool load, uint16_t *bytes);
+int decode_keep_row(struct decoder *d, uint16_t row); /* in program->many */
 int decode_result(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_inst *in,
 		  unsigned bytes); /* dst, or a sink */
 bool decode_is_pred(const struct decode_frame *f, const struct ptx_operand *o);

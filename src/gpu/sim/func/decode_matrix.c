@@ -33,14 +33,6 @@ static bool shape_of(const struct ptx_inst *in, unsigned *m, unsigned *n, unsign
 	return false;
 }
 
-static int keep_row(struct decoder *d, uint16_t row)
-{
-	if (mem_room((void **)&d->many, &d->many_cap, d->manies, sizeof *d->many))
-		return err_nomem(d->e);
-	d->many[d->manies++] = row;
-	return 0;
-}
-
 static const struct ptx_operand *element(const struct ptx_inst *in, unsigned k, unsigned x)
 {
 	const struct ptx_operand *o = &in->operand[k];
@@ -95,7 +87,7 @@ static int product(struct decoder *d, struct decode_frame *f, const struct ptx_i
 			 have = elements(in, x);
 		if (have != want && !(wmma && bits == 16 && have == 8 && want < 8))
 			return decode_not(d, in);
-		DECODE_TRY(keep_row(d, (uint16_t)have));
+		DECODE_TRY(decode_keep_row(d, (uint16_t)have));
 		for (unsigned y = 0; y < have; y++) {
 			uint16_t row;
 			const struct ptx_operand *o = element(in, x, y);
@@ -103,7 +95,7 @@ static int product(struct decoder *d, struct decode_frame *f, const struct ptx_i
 			    ptx_type_bytes((enum ptx_type)f->f->regs[o->reg].type) != (bits == 64 ? 8 : 4))
 				return decode_not(d, in);
 			DECODE_TRY(decode_reg(d, f, o->reg, &row));
-			DECODE_TRY(keep_row(d, row));
+			DECODE_TRY(decode_keep_row(d, row));
 			all[count++] = row;
 		}
 	}
@@ -136,13 +128,13 @@ static int result_rows(struct decoder *d, struct decode_frame *f, const struct p
 {
 	if (elements(in, k) != want)
 		return decode_not(d, in);
-	DECODE_TRY(keep_row(d, (uint16_t)want));
+	DECODE_TRY(decode_keep_row(d, (uint16_t)want));
 	for (unsigned x = 0; x < want; x++) {
 		const struct ptx_operand *o = element(in, k, x);
 		if (o->kind != PTX_OPND_REG || ptx_type_bytes((enum ptx_type)f->f->regs[o->reg].type) != 4)
 			return decode_not(d, in);
 		DECODE_TRY(decode_reg(d, f, o->reg, &all[*count]));
-		DECODE_TRY(keep_row(d, all[*count]));
+		DECODE_TRY(decode_keep_row(d, all[*count]));
 		++*count;
 	}
 	return 0;

@@ -68,6 +68,14 @@ int decode_literal(struct decoder *d, uint64_t bits, bool wide, uint16_t *row)
 	return 0;
 }
 
+int decode_keep_row(struct decoder *d, uint16_t row)
+{
+	if (mem_room((void **)&d->many, &d->many_cap, d->manies, sizeof *d->many))
+		return err_nomem(d->e);
+	d->many[d->manies++] = row;
+	return 0;
+}
+
 bool decode_reg_wide(const struct decode_frame *f, int32_t reg)
 {
 	return ptx_type_bytes((enum ptx_type)f->f->regs[reg].type) == 8;

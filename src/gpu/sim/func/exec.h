@@ -91,6 +91,12 @@ enum {				    /* of wgmma, in more[3] */
        WARPGROUP_A_ACROSS = 1 << 5, /* elements follow each other across lines */
        WARPGROUP_B_ACROSS = 1 << 6
 };
+enum {				     /* of a copy of a tensor's piece */
+       EXEC_TENSOR_WIDE = 1 << 0,    /* the address in shared memory has 64 bits */
+       EXEC_TENSOR_REDUCES = 1 << 1, /* by elements, of a type each */
+       EXEC_TENSOR_LOADS = 1 << 2,
+       EXEC_TENSOR_ROUNDED = 32 /* what a piece is: that, and its type, where an element is not copied as it is */
+};
 enum { /* imm of video instructions; what a, b and d take of their registers is as in ptx_operand.count */
        PACKED_A = 0,
        PACKED_B = 4,
@@ -200,6 +206,8 @@ static inline __attribute__((always_inline)) void exec_write_bytes(uint8_t *p, u
 	}
 }
 
+/* Host memory of one lane's access, or NULL and w->fault (exec_memory.c). */
+uint8_t *exec_find(struct func_warp *w, int space, uint32_t lane, uint64_t address, unsigned bytes, bool write);
 /* On the barrier of 64 bits at p, by lane l. */
 void exec_barrier_lane(struct func_warp *w, const struct func_inst *i, uint32_t l, uint8_t *p);
 

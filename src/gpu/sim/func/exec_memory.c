@@ -62,9 +62,9 @@ static uint8_t *shared(const struct func_warp *w, uint64_t address, unsigned byt
 	return w->block->cluster->block[rank]->shared + at;
 }
 
-/* Host memory of one lane's access, or NULL and w->fault. w->space says where the first lane's is, but for lanes in global memory,
+/* w->space says where the first lane's is, but for lanes in global memory,
  * which tell for all, and for a fault, which is what is asked about then. */
-static uint8_t *find(struct func_warp *w, int space, uint32_t lane, uint64_t address, unsigned bytes, bool write)
+uint8_t *exec_find(struct func_warp *w, int space, uint32_t lane, uint64_t address, unsigned bytes, bool write)
 {
 	const struct func_launch *k = w->block->launch;
 	uint64_t whole = address;
@@ -202,7 +202,7 @@ void exec_wide_load(struct func_warp *w, const struct func_inst *i, uint32_t mas
 	w->space = i->space;
 	EACH_LANE(l, mask)
 	{
-		const uint8_t *p = find(w, i->space, l, address_of(w, i, code, l), i->bytes, false);
+		const uint8_t *p = exec_find(w, i->space, l, address_of(w, i, code, l), i->bytes, false);
 		if (!p)
 			return;
 		put_elements(w, i, code, l, p);
@@ -217,7 +217,7 @@ void exec_wide_store(struct func_warp *w, const struct func_inst *i, uint32_t ma
 	w->space = i->space;
 	EACH_LANE(l, mask)
 	{
-		uint8_t *p = find(w, i->space, l, address_of(w, i, code, l), i->bytes, true);
+		uint8_t *p = exec_find(w, i->space, l, address_of(w, i, code, l), i->bytes, true);
 		if (!p)
 			return;
 		for (unsigned k = 0; k < n; k++) {
@@ -253,7 +253,7 @@ void exec_wide_copy(struct func_warp *w, const struct func_inst *i, uint32_t mas
 		uint64_t address = address_of(w, i, i->more[3], l);
 		const uint8_t *p = NULL;
 		if (i->c == FUNC_NONE || exec_row(w, i->c)[l])
-			p = find(w, i->space, l, address, i->bytes, false);
+			p = exec_find(w, i->space, l, address, i->bytes, false);
 		else
 			w->addr[l] = address;
 		if (!w->fault)
@@ -269,7 +269,7 @@ void exec_wide_mbarrier(struct func_warp *w, const struct func_inst *i, uint32_t
 	w->space = i->space;
 	EACH_LANE(l, mask)
 	{
-		uint8_t *p = find(w, i->space, l, address_of(w, i, i->more[2], l), 8, true);
+		uint8_t *p = exec_find(w, i->space, l, address_of(w, i, i->more[2], l), 8, true);
 		if (!p)
 			return;
 		exec_barrier_lane(w, i, l, p);
@@ -407,7 +407,7 @@ INLINE void small_load(struct func_warp *w, const struct func_inst *i, uint32_t 
 		uint64_t address = exec_get(w, i->a, wide, l) + i->imm;
 		w->addr[l] = address;
 		if (__builtin_expect((address & 3) || !inside(address, 4, size), 0)) {
-			const uint8_t *p = find(w, space, l, address, 4, false);
+			const uint8_t *p = exec_find(w, space, l, address, 4, false);
 			if (!p)
 				return;
 			memcpy(&d[l], p, 4);
@@ -445,7 +445,7 @@ void exec_wide_atomic(struct func_warp *w, const struct func_inst *i, uint32_t m
 	EACH_LANE(l, mask)
 	{
 		uint64_t operand[2];
-		uint8_t *p = find(w, i->space, l, address_of(w, i, code, l), bytes, true);
+		uint8_t *p = exec_find(w, i->space, l, address_of(w, i, code, l), bytes, true);
 		if (!p)
 			return;
 		func_atomic_data(w, i, l, operand);
@@ -461,7 +461,7 @@ uint32_t func_targets(struct func_warp *w, const struct func_inst *i, uint32_t m
 	w->space = i->space;
 	EACH_LANE(l, mask)
 	{
-		target[l] = find(w, i->space, l, address_of(w, i, code, l), i->bytes, true);
+		target[l] = exec_find(w, i->space, l, address_of(w, i, code, l), i->bytes, true);
 		known |= (uint32_t)(target[l] != NULL) << l;
 	}
 	w->fault = FUNC_FAULT_NONE;
@@ -497,7 +497,7 @@ uint32_t func_access(struct func_warp *w, const struct func_inst *i, uint32_t ma
 			uint64_t within = address;
 			space = split_generic(&within);
 		}
-		if (!find(w, i->space, l, address, bytes, i->kind != FUNC_LOAD))
+		if (!exec_find(w, i->space, l, address, bytes, i->kind != FUNC_LOAD))
 			return 0;
 		global |= (uint32_t)(space == PTX_GLOBAL) << l;
 	}

@@ -319,7 +319,8 @@ enum func_fault {
 	FUNC_FAULT_TEXTURE,
 	FUNC_FAULT_ASSERT,
 	FUNC_FAULT_BARRIER,
-	FUNC_FAULT_STACK
+	FUNC_FAULT_STACK,
+	FUNC_FAULT_TENSOR
 };
 
 struct func_path { /* a set of lanes that waits on the reconvergence stack */

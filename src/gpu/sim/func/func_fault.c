@@ -35,6 +35,10 @@ const char *func_fault_text(char *out, size_t n, const struct func_warp *w, cons
 		snprintf(what, sizeof what, "illegal address: 0x%llx is no handle of a texture of these dimensions",
 			 address);
 		break;
+	case FUNC_FAULT_TENSOR:
+		snprintf(what, sizeof what, "illegal instruction: no tensor map of cuTensorMapEncode lies at 0x%llx",
+			 address);
+		break;
 	case FUNC_FAULT_STACK:
 		snprintf(what, sizeof what,
 			 "stack overflow: calls within calls need more than the %llu bytes that a thread has", address);

@@ -1,0 +1,176 @@
+/* Copies of tensors, piece by piece: where each lies in global and in shared memory (PTX manual, tensors: tile and im2col modes). */
+#include "exec.h"
+#include "gpu/sim/func/tensor.h"
+#include <assert.h>
+#include <string.h>
+
+_Static_assert(sizeof(struct func_tensor) <= TENSOR_BYTES, "a program keeps 128 bytes for a map");
+
+enum { PIECE = 16, HALF = TENSOR_BYTES / 2, TF32_SHIFT = 13 };
+
+static bool map_of(struct func_warp *w, uint64_t address, uint32_t lane, struct func_tensor *t)
+{
+	uint8_t all[TENSOR_BYTES];
+	for (unsigned at = 0; at < TENSOR_BYTES; at += HALF) {
+		const uint8_t *p = exec_find(w, PTX_GENERIC, lane, address + at, HALF, false);
+		if (!p)
+			return false;
+		memcpy(all + at, p, HALF);
+	}
+	memcpy(t, all, sizeof *t);
+	if (t->magic == TENSOR_MAGIC)
+		return true;
+	w->fault = FUNC_FAULT_TENSOR;
+	w->fault_lane = (uint8_t)lane;
+	w->fault_address = address;
+	return false;
+}
+
+/* Elements of a line of the box, and its lines. The steps of the first dimension are not looked at. */
+static unsigned line_of(const struct func_tensor *t)
+{
+	return t->box[0];
+}
+
+static unsigned lines_of(const struct func_tensor *t)
+{
+	unsigned n = 1;
+	if (t->column)
+		return t->box[1];
+	for (unsigned k = 1; k < t->rank; k++)
+		n *= (t->box[k] + t->step[k] - 1u) / t->step[k];
+	return n;
+}
+
+static bool rounds(const struct func_tensor *t, uint64_t flags)
+{
+	return flags & EXEC_TENSOR_LOADS && t->type >= TENSOR_F32_FTZ;
+}
+
+/* Bytes that are copied together: 16 where all lines begin and end at such places and nothing else is done to elements, else an element. */
+static unsigned piece_of(const struct func_tensor *t, int32_t first, uint64_t flags)
+{
+	const unsigned bytes = tensor_element(t->type);
+	const uint64_t at = (uint64_t)((int64_t)first * bytes), size = (uint64_t)t->size[0] * bytes;
+	return (at | size | t->box[0] * bytes) % PIECE || t->nan || flags & EXEC_TENSOR_REDUCES || rounds(t, flags)
+		   ? bytes
+		   : PIECE;
+}
+
+/* dst: pieces, more[0]: bytes of the box. a: the map; b: the first coordinate; imm: flags */
+void exec_wide_tensor(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	EACH_LANE(l, mask)
+	{
+		struct func_tensor t;
+		if (!map_of(w, exec_row64(w, i->a)[l], l, &t))
+			return;
+		const unsigned bytes = line_of(&t) * lines_of(&t) * tensor_element(t.type),
+			       piece = piece_of(&t, (int32_t)exec_row(w, i->b)[l], i->imm);
+		exec_row(w, i->dst)[l] = bytes / piece;
+		exec_row(w, i->more[0])[l] = bytes;
+	}
+}
+EXEC_FORWARD(tensor)
+
+/* The coordinates of a line of the box. */
+static void tile(const struct func_tensor *t, unsigned line, int64_t *at)
+{
+	for (unsigned k = 1; k < t->rank; k++) {
+		const unsigned n = (t->box[k] + t->step[k] - 1u) / t->step[k];
+		at[k] += (int64_t)(line % n) * t->step[k];
+		line /= n;
+	}
+}
+
+/* Pixels follow each other along the first of the inner dimensions, between their corners; the last dimension counts images. */
+static void column(const struct func_tensor *t, unsigned pixel, const int32_t *offset, int64_t *at)
+{
+	const unsigned inner = t->rank - 2u;
+	for (unsigned k = 0; k < inner; k++) {
+		const int64_t from = t->low[k], to = (int64_t)t->size[k + 1] + t->high[k], step = t->step[k + 1],
+			      n = (to - from + step - 1) / step, here = (at[k + 1] - from) / step + pixel;
+		if (n <= 0)
+			break;
+		at[k + 1] += (here % n - (at[k + 1] - from) / step) * step;
+		pixel = (unsigned)(here / n);
+	}
+	at[t->rank - 1] += pixel;
+	for (unsigned k = 0; k < inner; k++)
+		at[k + 1] += offset[k];
+}
+
+static uint64_t fill_of(const struct func_tensor *t)
+{
+	if (!t->nan)
+		return 0;
+	switch (t->type) {
+	case TENSOR_F16:
+	case TENSOR_BF16:
+		return 0x7fff7fff7fff7fffull;
+	case TENSOR_F64:
+		return 0x7fffffffffffffffull;
+	default:
+		return 0x7fffffff7fffffffull;
+	}
+}
+
+/* Piece c of a box. a: map, b: shared memory; imm: rows of the coordinates and offsets in program->many. dst: global address, more[0]: shared
+ * one, more[1]: what it is, as decode_tensor.c tells apart, more[2]: what stands for elements outside; more[3]: TENSOR_ flags */
+void exec_wide_tensor_piece(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	const uint16_t *rows = w->block->launch->program->many + (uint32_t)i->imm;
+	EACH_LANE(l, mask)
+	{
+		struct func_tensor t;
+		int64_t at[TENSOR_RANK] = {0};
+		int32_t offset[TENSOR_RANK] = {0};
+		if (!map_of(w, exec_row64(w, i->a)[l], l, &t))
+			return;
+		for (unsigned k = 0; k < rows[0] && k < TENSOR_RANK; k++)
+			at[k] = (int32_t)exec_row(w, rows[1 + k])[l];
+		const uint16_t *more = rows + 1 + rows[0];
+		for (unsigned k = 0; k < more[0] && k < TENSOR_RANK; k++)
+			offset[k] = (uint16_t)exec_row(w, more[1 + k])[l];
+		const bool reduces = i->more[3] & EXEC_TENSOR_REDUCES;
+		const unsigned element = tensor_element(t.type), piece = piece_of(&t, (int32_t)at[0], i->more[3]),
+			       each = piece / element, line = line_of(&t), n = exec_row(w, i->c)[l] * each;
+		if (t.column)
+			column(&t, n / line, offset, at);
+		else
+			tile(&t, n / line, at);
+		at[0] += n % line;
+		bool inside = true;
+		uint64_t global = t.base + (uint64_t)at[0] * element;
+		for (unsigned k = 0; k < t.rank; k++) {
+			inside &= at[k] >= 0 && at[k] < t.size[k];
+			global += k ? (uint64_t)at[k] * t.stride[k - 1] : 0;
+		}
+		uint64_t shared = exec_get(w, i->b, i->more[3] & EXEC_TENSOR_WIDE, l) + (uint64_t)n * element;
+		shared ^= (shared >> 7 & t.swizzle) << 4;
+		exec_row64(w, i->dst)[l] = global;
+		exec_put(w, i->more[0], i->more[3] & EXEC_TENSOR_WIDE, l, shared);
+		exec_row(w, i->more[1])[l] = reduces ? (inside ? 1u + t.type : 0)
+					     : inside && rounds(&t, i->more[3])
+						 ? EXEC_TENSOR_ROUNDED + (unsigned)t.type
+						 : 2u * (unsigned)__builtin_ctz(piece) + inside;
+		exec_row64(w, i->more[2])[l] = fill_of(&t);
+	}
+}
+EXEC_FORWARD(tensor_piece)
+
+/* An element as its type wants it: dst of a, imm: enum tensor_type */
+void exec_wide_tensor_value(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	const bool flushes = i->imm != TENSOR_TF32, tf32 = i->imm != TENSOR_F32_FTZ;
+	EACH_LANE(l, mask)
+	{
+		uint32_t v = exec_row(w, i->a)[l];
+		float f;
+		if (flushes && !(v & 0x7f800000))
+			v &= 0x80000000;
+		memcpy(&f, &v, sizeof f);
+		exec_row(w, i->dst)[l] = tf32 ? exec_to_small(&exec_tf32, f, PTX_RN, false) << TF32_SHIFT : v;
+	}
+}
+EXEC_FORWARD(tensor_value)

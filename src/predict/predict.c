@@ -270,7 +270,7 @@ int predict(struct predict_result *r, struct arena *a, const struct predict_requ
 {
 	struct job j = {.r = r, .a = a, .q = q, .d = d, .e = e, .last = &r->notes};
 	*r = (struct predict_result){.hi = 0};
-	j.terms = (struct terms){.a = a, .f = f, .d = d, .list = &r->terms};
+	j.terms = (struct terms){.a = a, .f = f, .d = d, .list = &r->terms, .compiled = q->compiled};
 	int rc = native_open(&j.native, a, q, d->cc, compiler_registers(&j), e);
 	if (rc)
 		return rc;

@@ -104,6 +104,7 @@ struct terms {
 	const struct finding_list *f;
 	const struct device_info *d;
 	struct predict_term **list;
+	bool compiled; /* as in struct predict_request */
 	bool no_memory;
 };
 /* more_is_faster: of rates. A finding that is only bounded is used with a note. effect: what is done without. */
@@ -127,6 +128,7 @@ enum timing_kind { KIND_OTHER, KIND_SINGLE, KIND_INTEGER, TIMING_KINDS };
 struct timing { /* of a PTX instruction */
 	enum timing_kind kind;
 	struct term issue, latency; /* cycles of one warp instruction */
+	double turns;		    /* of the SM's issue that it takes: native instructions, as far as they are known */
 	uint32_t unit;		    /* number, 0: not known which */
 	double
 	    part; /* cycles of the unit that it takes at least: slower than others there, it may use a part of the unit only */
@@ -147,7 +149,9 @@ struct model {		       /* findings, ready for use */
 	struct term l1_rate, l2_rate, l2_total, memory_total, shared_rate, load_issue;
 	struct term scattered; /* pieces a cycle that memory gives where no neighbours are read */
 	struct term l1_size, l2_size;
-	uint32_t piece, fill; /* bytes of a request; that memory moves for one */
+	uint32_t piece, fill;	     /* bytes of a request; that memory moves for one */
+	uint32_t l1_banks, l1_width; /* 0: the cache gives its pieces one after the other */
+	struct term l1_pass;
 	uint32_t banks, bank_width, bank_mode;
 	struct term conflict,
 	    pass; /* of one more pass over the banks: until its data are there; of the load/store unit */

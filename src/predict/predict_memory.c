@@ -171,6 +171,13 @@ static double arrival(struct pipe *p, const struct step *s, uint64_t piece, unsi
 	return there;
 }
 
+/* Cycles in which the banks of the cache give what the lanes ask for. */
+static double passes(const struct pipe *p, const struct step *s)
+{
+	const struct model *m = p->m;
+	return (1 + bank_conflicts(s, m->l1_banks, m->l1_width, m->l1_width)) * pipe_pick(p, &m->l1_pass);
+}
+
 static double global_access(struct pipe *p, const struct step *s, double t0, double *alone)
 {
 	uint64_t piece[STEP_PIECES];
@@ -188,9 +195,11 @@ static double global_access(struct pipe *p, const struct step *s, double t0, dou
 	else
 		n = lanes * ((s->bytes + m->piece - 1) / m->piece);
 	/* What a single SM can ask for. */
-	double rate = load && m->has_l1 && !s->skip_l1 && m->l1_rate.there ? pipe_pick(p, &m->l1_rate)
-									   : pipe_pick(p, &m->l2_rate);
+	const bool near = load && m->has_l1 && !s->skip_l1 && m->l1_rate.there;
+	double rate = near ? pipe_pick(p, &m->l1_rate) : pipe_pick(p, &m->l2_rate);
 	double cycles = rate > 0 ? n * m->piece / rate : pipe_pick(p, &m->load_issue) * fmax(1, s->bytes / 4.0);
+	if (near && known && m->l1_banks && way(p) != END_SLOW)
+		cycles = fmax(fmin(cycles, over((double)lanes * s->bytes, rate)), passes(p, s));
 	double t = pipe_take(&p->load, t0, cycles), done = t, longest = 0;
 	unsigned unknown = known ? 0 : level_unknown(p, s), seen[PREDICT_LEVELS] = {0};
 	double *entry = NULL;

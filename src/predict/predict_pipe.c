@@ -187,6 +187,8 @@ static void issue(struct pipe *p, struct warp *w, double ready, double alone)
 	/* What no unit of computations does may go out every cycle, or as seldom as what they do. */
 	if (p->q->apart && !computes)
 		turn = fmin(turn, 1);
+	if (computes)
+		turn *= t->turns;
 	double at = pipe_take(&p->issue, ready, w->second ? 0 : turn), gap = pipe_pick(p, &p->m->warp_gap);
 	bool barrier = s->in->op == PTX_OP_BAR_SYNC || s->in->op == PTX_OP_BARRIER_SYNC;
 	p->r->steps++;

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PAIRED 1.1 /* single chains take so much longer for each instruction: pairs are what makes the difference */
+#define SCALING 3   /* instructions: a comparison and two products */
+#define PAIRED	1.1 /* single chains take so much longer for each instruction: pairs are what makes the difference */
 
 /* ---- findings ---- */
 
@@ -116,17 +117,30 @@ double term_at(const struct term *t, enum predict_end end)
 
 /* ---- instructions ---- */
 
-/* What the file of findings calls the operation; NULL: by its own name. */
-static const char *variant_of(const struct ptx_inst *in)
+/* What the file of findings calls the operation; NULL: by its own name. compiled: what a compiler makes of it counts. */
+static const char *variant_of(const struct ptx_inst *in, bool compiled)
 {
 	switch (in->op) {
 	case PTX_OP_MUL:
-		return in->mods & PTX_HI_PART ? "mulhi" : NULL;
+	case PTX_OP_MAD:
+		return in->mods & PTX_HI_PART || (compiled && in->mods & PTX_WIDE) ? "mulhi" : NULL;
 	case PTX_OP_DIV:
 		return in->mods & (PTX_APPROX | PTX_FULL) ? "divapprox" : NULL;
+	case PTX_OP_RCP:
+	case PTX_OP_SQRT: /* rounded: a first value and Newton's steps, as a quotient */
+		return !compiled || in->mods & PTX_APPROX ? NULL : "div";
 	default:
 		return NULL;
 	}
+}
+
+/* A function of single precision that keeps subnormal numbers: the argument's range is compared, it is scaled, and so is the result.
+ * Compilers put these between those of neighbouring iterations, so that nothing waits for them. */
+static bool scales(const struct ptx_inst *in)
+{
+	const bool function = in->op == PTX_OP_EX2 || in->op == PTX_OP_LG2 || in->op == PTX_OP_RSQRT ||
+			      in->op == PTX_OP_RCP || in->op == PTX_OP_SQRT || in->op == PTX_OP_DIV;
+	return function && in->type == PTX_F32 && in->mods & PTX_APPROX && !(in->mods & PTX_FTZ);
 }
 
 static const char *type_of(uint8_t type)
@@ -178,12 +192,14 @@ static void stand_in(const struct terms *t, const char *type, char *stem, size_t
 /* "fma.f32" of the findings, or what stands in for it. */
 static void stem_of(const struct terms *t, const struct ptx_inst *in, char *stem, size_t n, bool *stands_in)
 {
-	const char *name = variant_of(in), *type = type_of(in->type);
-	if (!name)
-		name = ptx_op_name((enum ptx_op)in->op);
+	const char *variant = variant_of(in, t->compiled), *type = type_of(in->type),
+		   *name = ptx_op_name((enum ptx_op)in->op);
 	*stands_in = false;
-	snprintf(stem, n, "%s.%s", name, type);
+	snprintf(stem, n, "%s.%s", variant ? variant : name, type);
 	if (known_op(t, stem))
+		return;
+	snprintf(stem, n, "%s.%s", name, type);
+	if (variant && known_op(t, stem))
 		return;
 	/* Bits are shifted and combined as numbers, and the other way round. */
 	snprintf(stem, n, "%s.%s", name, strcmp(type, "b32") == 0 ? "u32" : "b32");
@@ -213,6 +229,17 @@ static struct term issue_of(struct terms *t, const char *stem, double warp)
 	return term_need(t, key, false, "its instructions are issued as fast as any");
 }
 
+static uint32_t unit_named(struct model *m, const char *name)
+{
+	for (uint32_t k = 1; k < m->units; k++)
+		if (strcmp(m->unit[k], name) == 0)
+			return k;
+	if (m->units == TIMING_UNITS)
+		return 0;
+	snprintf(m->unit[m->units], sizeof m->unit[0], "%s", name);
+	return m->units++;
+}
+
 static uint32_t unit_number(struct model *m, const struct terms *t, const char *stem)
 {
 	char key[96];
@@ -220,13 +247,7 @@ static uint32_t unit_number(struct model *m, const struct terms *t, const char *
 	const struct finding *f = findings_get(t->f, key);
 	if (!f || !finding_estimated(f) || f->value.kind != VALUE_TEXT || !strcmp(f->value.text, "other"))
 		return 0;
-	for (uint32_t k = 1; k < m->units; k++)
-		if (strcmp(m->unit[k], f->value.text) == 0)
-			return k;
-	if (m->units == TIMING_UNITS)
-		return 0;
-	snprintf(m->unit[m->units], sizeof m->unit[0], "%s", f->value.text);
-	return m->units++;
+	return unit_named(m, f->value.text);
 }
 
 /* Cycles of a warp of the quickest operation of the unit; 0: nobody knows. */
@@ -321,6 +342,17 @@ static void scale(struct term *t, double fast, double value, double slow)
 	t->slow *= slow;
 }
 
+/* Lanes exchange their values over the paths of shared memory, where that is known. */
+static bool time_exchange(struct terms *t, double warp, struct timing *out)
+{
+	const struct term rate = term_try(t, "shared.bandwidth", true), late = term_try(t, "shared.latency", false);
+	if (!rate.there || !late.there || !(rate.slow > 0))
+		return false;
+	out->issue = (struct term){true, 4 * warp / rate.value, 4 * warp / rate.fast, 4 * warp / rate.slow};
+	out->latency = late;
+	return true;
+}
+
 static void time_arithmetic(struct model *m, struct terms *t, const struct ptx_inst *in, double warp,
 			    struct predict_class **classes, struct timing *out)
 {
@@ -337,10 +369,18 @@ static void time_arithmetic(struct model *m, struct terms *t, const struct ptx_i
 	out->kind = in->type == PTX_F32 && !strstr(out->unit ? m->unit[out->unit] : "", "sfu") ? KIND_SINGLE
 		    : in->type == PTX_U32 || in->type == PTX_S32 || in->type == PTX_B32 ? KIND_INTEGER
 											: KIND_OTHER;
-	/* A 64-bit integer may be two of 32 bits. */
+	snprintf(key, sizeof key, "arith.%s.native_ops", stem);
+	const struct term ops = term_try(t, key, false);
+	out->turns = ops.there && ops.value > 1 ? ops.value : 1;
+	/* A 64-bit integer may be two of 32 bits. It is where a compiler translates for registers of 32 bits. */
 	bool two = in->type == PTX_U64 || in->type == PTX_S64 || in->type == PTX_B64;
-	scale(&out->issue, 1, 1, two ? 2 : 1);
-	scale(&out->latency, 1, 1, two ? 2 : 1);
+	scale(&out->issue, 1, two && t->compiled ? 2 : 1, two ? 2 : 1);
+	scale(&out->latency, 1, two && t->compiled ? 2 : 1, two ? 2 : 1);
+	out->turns *= two && t->compiled ? 2 : 1;
+	if (t->compiled && scales(in))
+		out->turns += SCALING;
+	if (t->compiled && in->op == PTX_OP_SHFL && time_exchange(t, warp, out))
+		out->unit = unit_named(m, "the exchange of lanes");
 	if (stands_in)
 		snprintf(name, sizeof name, "%s.%s",
 			 in->op == PTX_OP_LD ? "ld.param" : ptx_op_name((enum ptx_op)in->op),

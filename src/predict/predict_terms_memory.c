@@ -18,6 +18,19 @@ static struct term memory_latency(struct terms *t)
 	return term_need(t, clocked, false, "loads that miss every cache take no time but their bytes'");
 }
 
+/* The cache of an SM is taken to be of one kind with its shared memory, as it is on most: each bank gives a row in a pass. */
+static void terms_banks(struct model *m, struct terms *t)
+{
+	const struct term banks = term_try(t, "shared.banks", false), width = term_try(t, "shared.bank_width", false),
+			  rate = term_try(t, "shared.bandwidth", true);
+	if (!banks.there || !width.there || !rate.there || !(rate.slow > 0))
+		return;
+	const double row = banks.value * width.value;
+	m->l1_banks = (uint32_t)banks.value;
+	m->l1_width = (uint32_t)width.value;
+	m->l1_pass = (struct term){true, row / rate.value, row / rate.fast, row / rate.slow};
+}
+
 void terms_memory(struct model *m, struct terms *t)
 {
 	m->has_l1 = !term_absent(t, "cache.global.l1.size");
@@ -40,6 +53,8 @@ void terms_memory(struct model *m, struct terms *t)
 		m->l1_rate = term_get(t, "cache.global.l1.bandwidth", true, "the L1 gives any number of bytes at once");
 		m->l1_size = term_get(t, "cache.global.l1.size", true, "everything that was read stays in the L1");
 	}
+	if (m->has_l1 && t->compiled)
+		terms_banks(m, t);
 	struct term piece = term_try(t, "memory.coalesce.segment", false),
 		    fill = term_try(t, "memory.global.fetch", false);
 	if (!piece.there) {
@@ -121,12 +136,11 @@ void terms_shared(struct model *m, struct terms *t)
 		m->banks = (uint32_t)banks.value;
 		m->bank_width = (uint32_t)width.value;
 		const struct term mode = term_try(t, "shared.bank_mode", false);
-		/* The next access may follow a pass as closely as it follows any, or when that has come. */
+		/* The next access follows a pass as closely as it follows any, or when that has come. */
 		const double close = m->shared_rate.there && m->warp_size.there
 					 ? fmin(4 * m->warp_size.value / m->shared_rate.value, m->conflict.value)
 					 : m->conflict.value;
-		m->pass = (struct term){true, (close + m->conflict.value) / 2, fmin(close, m->conflict.fast),
-					m->conflict.slow};
+		m->pass = (struct term){true, close, fmin(close, m->conflict.fast), m->conflict.slow};
 		m->bank_mode = mode.there && mode.value >= 1 ? (uint32_t)mode.value : m->bank_width;
 	}
 }

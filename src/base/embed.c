@@ -53,7 +53,7 @@ const char *embed_nearest(char *out, size_t n, const char *folder, const char *s
 static int open_builtin(struct embed_text *out, const struct embed_kind *k, const char *name, struct err *e)
 {
 	char path[256], known[256] = "", near[NAME_BYTES], all[NAMES_MOST][NAME_BYTES];
-	snprintf(path, sizeof path, "%s%s%s", k->folder, name, k->suffix);
+	snprintf(path, sizeof path, "%s%.200s%s", k->folder, name, k->suffix);
 	const struct embedded *m = embed_find(path);
 	if (m) {
 		*out = (struct embed_text){.path = m->path, .data = m->data, .size = m->size};

@@ -452,7 +452,7 @@ static void tell_registers(struct teller *t, const struct sim_spec *s)
 	tell_number(t, "regfile.thread_quantum", threads, 0);
 	tell_worst_fit(t, s, share, threads);
 	tell_number(t, "device.max_threads_per_block", s->max_threads_per_block, 0);
-	tell_number(t, "shared.per_block", (double)s->shared_per_block, 15);
+	tell_number(t, "shared.per_block", (double)spec_shared_most(s), 15);
 	tell_number(t, "shared.size", (double)s->shared_per_sm, 0);
 	tell_splits(t, s);
 	tell_number(t, "memory.constant.size", (double)s->constant_bytes, 3);

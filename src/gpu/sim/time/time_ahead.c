@@ -25,19 +25,17 @@ void time_compute(const struct time_run *x, struct time_warp *w, const struct fu
 	func_do_stretch(&w->f, fi, some, mask);
 }
 
-/* Whether another scheduler's barrier may give a warp of this one a turn. */
-static bool is_waited_for(const struct time_run *x, const struct time_sched *s)
+/* Until when nobody else gives a warp of this scheduler another turn: others have theirs from now on, and a barrier at which one of them is the
+ * last to come lets warps go so much later. */
+static uint64_t own_until(const struct time_run *x, uint64_t until)
 {
-	for (uint32_t k = 0; x->p->meets && k < s->slots; k++)
-		if (s->wake[k] == NEVER && s->warp[k])
-			return true;
-	return false;
+	const uint64_t go = x->c->now + (uint64_t)(x->g->spec->barrier_latency + 0.5);
+	return x->p->meets && go < until ? go : until;
 }
 
 uint64_t time_ahead(struct time_run *x, struct time_sched *s, uint64_t t, uint64_t until)
 {
-	if (is_waited_for(x, s))
-		return t;
+	until = own_until(x, until);
 	while (t < until && !x->stop) {
 		struct glance c = choose(x, s, t, true);
 		if (c.best == UINT32_MAX) {

@@ -51,12 +51,6 @@ static uint64_t access(struct time_run *x, struct time_warp *w, struct func_warp
 		       const struct time_inst *ti, uint32_t mask, uint64_t t, uint32_t flight, uint32_t *busy)
 {
 	uint32_t effect = FAR_NONE;
-	if (ti->alone && !(mask & (mask - 1)) && x->c->direct) {
-		uint32_t lane = (uint32_t)__builtin_ctz(mask);
-		func_one[fi->op](f, fi, lane);
-		checked(x, w, f, fi, mask);
-		return __builtin_expect(f->fault, 0) ? 0 : time_load_one(x, w, f, fi, ti->path, lane, t, busy);
-	}
 	if (ti->path == PATH_GLOBAL && !x->c->direct)
 		time_effect(x, w, f, fi, mask, &effect);
 	else if (__builtin_expect(x->watch, 0) && ti->kind != FUNC_LOAD)
@@ -80,6 +74,16 @@ static uint64_t access(struct time_run *x, struct time_warp *w, struct func_warp
 		q->effect = effect;
 	}
 	return ready;
+}
+
+/* The same of one lane, of an instruction that is `alone`, in a cluster that asks at once. */
+static inline uint64_t access_one(struct time_run *x, struct time_warp *w, const struct func_inst *fi,
+				  const struct time_inst *ti, uint32_t mask, uint64_t t, uint32_t *busy)
+{
+	const uint32_t lane = (uint32_t)__builtin_ctz(mask);
+	func_one[fi->op](&w->f, fi, lane);
+	checked(x, w, &w->f, fi, mask);
+	return __builtin_expect(w->f.fault, 0) ? 0 : time_load_one(x, w, &w->f, fi, ti->path, lane, t, busy);
 }
 
 /* The upper half follows the lower one through the pipe, and the instruction is done when both are. */
@@ -149,7 +153,9 @@ static void issue_memory(struct time_run *x, struct time_warp *w, const struct f
 		flight = ti->path == PATH_CONSTANT && x->g->spec->constant_blocks ? x->g->spec->loads_in_flight
 			 : x->g->spec->loads_in_flight				  ? w->flight_at
 										  : FAR_NONE;
-	if (__builtin_expect(mask >> FUNC_LANES != 0, 0))
+	if (ti->alone && !(mask & (mask - 1)) && !(mask >> FUNC_LANES) && x->c->direct)
+		ready = access_one(x, w, fi, ti, (uint32_t)mask, t, &busy);
+	else if (__builtin_expect(mask >> FUNC_LANES != 0, 0))
 		ready = access_upper(x, w, fi, ti, mask, t, flight, &busy);
 	else
 		ready = access(x, w, &w->f, fi, ti, (uint32_t)mask, t, flight, &busy);
@@ -407,7 +413,8 @@ static void run_solo(struct time_run *x, struct time_warp *w)
 	struct time_sched *s = w->sched;
 	uint64_t from = x->r->instructions;
 	const uint64_t *wake = &s->wake[w->slot];
-	const uint8_t *set = &s->set[w->slot];
+	const uint8_t *set = &s->set[w->slot], before = *set;
+	const uint32_t slot = w->slot;
 	wakes_close(&s->wakes);
 	while (x->alive && !x->stop) {
 		uint64_t t = *wake, pipe = set_free(s, &x->p->set[*set]), port = s->free >> FIX;
@@ -428,6 +435,7 @@ static void run_solo(struct time_run *x, struct time_warp *w)
 			break;
 	}
 	wakes_open(&s->wakes);
+	time_want_instead(s, slot, before);
 	x->r->solo += x->r->instructions - from;
 }
 
@@ -508,8 +516,7 @@ bool time_step(struct time_run *x, uint64_t end)
 void time_run_cluster(struct time_run *x, uint64_t end)
 {
 	const struct time_request *q = x->q;
-	x->apart = !x->c->direct && !x->dual && !x->watch && !x->note && !q->poll && !q->check && !q->limit_cycles &&
-		   !(x->l->independent && x->p->meets);
+	x->apart = !x->c->direct && !x->dual && !x->watch && !x->note && !q->poll && !q->check && !q->limit_cycles;
 	while (!x->stop && time_step(x, end))
 		;
 }

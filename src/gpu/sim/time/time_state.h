@@ -161,7 +161,7 @@ struct time_sched {
 	    *wake; /* per slot: when its scoreboard lets it issue, NEVER for empty and waiting; changed by time_wake */
 	struct time_wakes wakes;
 	uint8_t *set;		  /* per slot: pipes of its next step; changed by time_want */
-	uint64_t want[TIME_SETS]; /* of the first WAKE_SLOTS slots, those with each set */
+	uint64_t want[TIME_SETS]; /* of the slots of `wakes`, those with each set */
 	struct time_warp **warp;
 	uint32_t *age; /* per slot: how many warps started before it */
 	uint32_t started;
@@ -174,16 +174,22 @@ static inline void time_wake(struct time_sched *s, uint32_t slot, uint64_t at)
 	wakes_set(&s->wakes, s->wake, slot, at);
 }
 
+/* The slot had another set before. */
+static inline void time_want_instead(struct time_sched *s, uint32_t slot, uint8_t before)
+{
+	if (slot >= s->wakes.slots)
+		return;
+	s->want[before] &= ~(1ull << slot);
+	s->want[s->set[slot]] |= 1ull << slot;
+}
+
 static inline void time_want(struct time_sched *s, uint32_t slot, uint8_t set)
 {
-	const uint8_t old = s->set[slot];
-	if (old == set)
+	const uint8_t before = s->set[slot];
+	if (before == set)
 		return;
 	s->set[slot] = set;
-	if (slot < WAKE_SLOTS) {
-		s->want[old] &= ~(1ull << slot);
-		s->want[set] |= 1ull << slot;
-	}
+	time_want_instead(s, slot, before);
 }
 
 struct time_sm {

@@ -70,9 +70,10 @@ static void conclude_rate(struct study *s, const char *key, enum way way, bool p
 	if (study_pending(s))
 		return;
 	const bool alike = known && r.hi - r.lo <= SPREAD * r.bytes_ns;
-	if (known && way == WAY_BOTH) {
-		r.lo = fmin(r.lo, (1 - HOST_BETWEEN_RUNS) * r.bytes_ns);
-		r.hi = fmax(r.hi, (1 + HOST_BETWEEN_RUNS) * r.bytes_ns);
+	if (known && pinned) {
+		const double apart = way == WAY_BOTH ? HOST_BETWEEN_RUNS : LINK_BETWEEN_RUNS;
+		r.lo = fmin(r.lo, (1 - apart) * r.bytes_ns);
+		r.hi = fmax(r.hi, (1 + apart) * r.bytes_ns);
 	}
 	if (known && !pinned) {
 		r.lo = fmin(r.lo, r.bytes_ns / PAGEABLE_BETWEEN_RUNS);

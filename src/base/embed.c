@@ -64,7 +64,7 @@ static int open_builtin(struct embed_text *out, const struct embed_kind *k, cons
 	const size_t n = names_of(all, k->folder, k->suffix);
 	for (size_t i = 0; i < n; i++) {
 		size_t len = strlen(known);
-		snprintf(known + len, sizeof known - len, "%s%s", len ? ", " : "", all[i]);
+		snprintf(known + len, sizeof known - len, "%s%.63s", len ? ", " : "", all[i]);
 	}
 	return err_set(e, -ENOENT, "there is no %s '%.60s': built in are %s; a file's name has to end in %s", k->what,
 		       name, known, k->suffix);

@@ -28,6 +28,7 @@ int cuStreamEndCapture(void *s, void **g);
 int cuStreamIsCapturing(void *s, int *status);
 int cuStreamWaitEvent(void *s, void *e, unsigned flags);
 int cuStreamSynchronize(void *s);
+int cuCtxGetCurrent(void **context);
 int cuCtxSynchronize(void);
 int cuLaunchHostFunc(void *s, void (*call)(void *), void *data);
 int cuEventCreate(void **e, unsigned flags);

@@ -123,14 +123,14 @@ static bool graph_memory(void)
 	enum { RESERVED = 2 };
 	gpu v = to_gpu(NULL, N * sizeof(int)), a = 0;
 	struct take_node t = {.pool = {1, 1}, .bytes = N * sizeof(int)};
-	void *s, *g, *h, *e, *f, *node[3];
+	void *context, *s, *g, *h, *e, *f, *node[3];
 	uint64_t before = 1, during = 0, after = 1;
 	struct copy c = {
 	    .from_type = DEVICE, .to_type = DEVICE, .to = v, .width = N * sizeof(int), .height = 1, .depth = 1};
-	if (!good(cuDeviceGetGraphMemAttribute(0, RESERVED, &before)) || !good(cuStreamCreate(&s, 1)) ||
-	    !good(cuStreamBeginCapture_v2(s, 0)) || !good(cuMemAllocAsync(&a, N * sizeof(int), s)) ||
-	    !good(cuMemsetD32Async(a, 3, N, s)) || !step(s, a, 1, 2) ||
-	    !good(cuMemcpyDtoDAsync_v2(v, a, N * sizeof(int), s)) || !good(cuMemFreeAsync(a, s)) ||
+	if (!good(cuCtxGetCurrent(&context)) || !good(cuDeviceGetGraphMemAttribute(0, RESERVED, &before)) ||
+	    !good(cuStreamCreate(&s, 1)) || !good(cuStreamBeginCapture_v2(s, 0)) ||
+	    !good(cuMemAllocAsync(&a, N * sizeof(int), s)) || !good(cuMemsetD32Async(a, 3, N, s)) ||
+	    !step(s, a, 1, 2) || !good(cuMemcpyDtoDAsync_v2(v, a, N * sizeof(int), s)) || !good(cuMemFreeAsync(a, s)) ||
 	    !good(cuStreamEndCapture(s, &g)) || !good(cuGraphInstantiateWithFlags(&e, g, 0)) ||
 	    !good(cuGraphDestroy(g)))
 		return false;
@@ -143,8 +143,8 @@ static bool graph_memory(void)
 		return false;
 	struct fill_node fill = {t.at, 0, 5, 4, N, 1};
 	c.from = t.at;
-	if (!good(cuGraphAddMemsetNode(&node[1], h, &node[0], 1, &fill, NULL)) ||
-	    !good(cuGraphAddMemcpyNode(&node[2], h, &node[1], 1, &c, NULL)) ||
+	if (!good(cuGraphAddMemsetNode(&node[1], h, &node[0], 1, &fill, context)) ||
+	    !good(cuGraphAddMemcpyNode(&node[2], h, &node[1], 1, &c, context)) ||
 	    !good(cuGraphInstantiateWithFlags(&f, h, 0)) || !good(cuGraphLaunch(f, s)) ||
 	    !good(cuStreamSynchronize(s)) || !all_are(v, 5) || !all_are(t.at, 5) || !good(cuMemFreeAsync(t.at, s)) ||
 	    !good(cuGraphLaunch(f, s)) || !good(cuDeviceGetGraphMemAttribute(0, RESERVED, &during)) ||

@@ -169,9 +169,9 @@ static bool conclude_judged(struct study *s, struct tlb_path *c, unsigned k)
 		verdict = one < verdict ? one : verdict;
 	}
 	const double reach = (double)j.best.line * (double)pages_value(&j.best, PAGES_ENTRIES);
-	/* Less than fits is none of it. */
+	/* Less than fits is none of it, nor are entries of another length. */
 	if (verdict == JUDGE_OPEN || tlb_are_as_rows(c, k, &j.best) ||
-	    (l->reach.state == CHASE_DONE && reach < (double)l->reach.value))
+	    (l->reach.state == CHASE_DONE && (reach < (double)l->reach.value || j.best.line != l->line.value)))
 		return false;
 	for (enum pages_key key = 0; key < PAGES_KEYS; key++)
 		estimate(s, c, k, what[key], (double)pages_value(&j.best, key), 0, &j, verdict);

@@ -254,33 +254,6 @@ enum chase_state tlb_or_rows(struct tlb_path *c, unsigned k);
 bool tlb_are_as_rows(const struct tlb_path *c, unsigned k, const struct pages_shape *q);
 /* Its ways and sets, where its reach is known. */
 enum chase_state tlb_sets(struct tlb_path *c, unsigned k);
-/* Which of n pages miss beside one page more than fits: a row of `hot` for each of several such pages. */
-struct tlb_conflicts {
-	uint32_t n, rows;
-	const bool *hot;
-};
-/* Rows of one set have most of their pages in common. of: each row's set; returns how many there are. */
-uint32_t tlb_sets_of_rows(const struct tlb_conflicts *c, uint32_t *of);
-/* Whether rows that have any page in common have all, as many as a quarter of the sets were asked for twice, and every page is in one: where pages
- * take turns in missing, rows of one set differ, or lack some. */
-bool tlb_is_partition(const struct tlb_conflicts *c);
-/* Whether pages of a row may have missed because of when they were visited, and not of the set that they are of: orders do not tell those apart. */
-bool tlb_may_be_visits(const struct tlb_conflicts *c);
-/* Whether there are sets, however many. past: of each row's extra page, in lines behind the reach. */
-bool tlb_sets_show(struct arena *a, const struct tlb_conflicts *c, const uint32_t *past);
-/* Whether all pages but `count` from `first` on fit together with the extra one of a row. Only that they do not is certain, whichever order of visits
- * says so. */
-enum tlb_room { TLB_ROOM_PENDING, TLB_ROOM_NONE, TLB_ROOM_MAYBE, TLB_ROOM_IS };
-struct tlb_rooms {
-	enum tlb_room (*ask)(void *ctx, uint32_t row, uint32_t first, uint32_t count);
-	void *ctx;
-};
-/* Sets, and their sizes, where rows do not tell the set of some pages, from what rings say that leave those out. past: of each row's extra page, in
- * lines behind the reach. *sets: 0: that does not tell, either. PENDING or DONE. */
-enum chase_state tlb_assign_by(struct arena *a, const struct tlb_conflicts *rows, const uint32_t *past,
-			       const struct tlb_rooms *rooms, uint32_t *size, uint32_t most, uint32_t *sets);
-enum chase_state tlb_assign(struct tlb_path *c, unsigned k, const struct tlb_conflicts *rows, const uint32_t *past,
-			    uint32_t *size, uint32_t most, uint32_t *sets);
 /* Takes back what is known of a level. */
 void tlb_refuse(struct tlb_level *l, const char *why);
 /* What a page costs that misses level k - 1 and no other, k up to level_count, and nothing for 0; that level's geometry has to be
@@ -299,10 +272,6 @@ bool tlb_as_rows(const struct tlb_surplus *less, const struct tlb_surplus *more)
 /* Visits to a ring that cost as much as a miss of level k, and those that cost as much less than a hit; of how many. */
 enum chase_state tlb_balance(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, double *high, double *low,
 			     double *visits);
-/* Which pages ever miss level k, over so many orders. hot: of ring->pages; always: nearly each time. */
-enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, unsigned orders, bool *hot,
-			 bool *always);
-
 int tlb_draw(const struct study *s, struct figure_list *out);
 /* Rings that only the figures need. */
 void tlb_ask_figures(struct tlb_path *c);

@@ -399,22 +399,47 @@ void exec_one_st_global_32(struct func_warp *w, const struct func_inst *i, unsig
 INLINE void small_load(struct func_warp *w, const struct func_inst *i, uint32_t mask, int space, const uint8_t *base,
 		       uint64_t size)
 {
+	const bool wide = i->more[3] & MEM_ADDRESS_64;
+	const uint64_t some = exec_get(w, i->a, wide, (uint32_t)__builtin_ctz(mask)) + i->imm;
 	uint32_t *d = exec_row(w, i->dst);
-	bool wide = i->more[3] & MEM_ADDRESS_64;
+	struct func_spread s = {.bytes = 4};
+	if (wide)
+		func_lanes_add(w->addr, exec_row64(w, i->a), mask, some, i->imm);
+	else
+		func_lanes_add_32(w->addr, exec_row(w, i->a), mask, some, i->imm);
+	func_lanes(w->addr, UINT32_MAX, &s);
+	if (__builtin_expect((some | s.apart) & 3 || !inside(s.far, 4, size), 0)) {
+		exec_wide_load(w, i, mask);
+		return;
+	}
 	w->space = (uint8_t)space;
+	if (!s.apart) {
+		uint32_t v;
+		memcpy(&v, base + some, 4);
+		func_spread_32(d, mask, v);
+		return;
+	}
+	if (mask == UINT32_MAX && !s.skew) {
+		memcpy(d, base + some, 4 * FUNC_LANES);
+		return;
+	}
 	EACH_LANE(l, mask)
 	{
-		uint64_t address = exec_get(w, i->a, wide, l) + i->imm;
-		w->addr[l] = address;
-		if (__builtin_expect((address & 3) || !inside(address, 4, size), 0)) {
-			const uint8_t *p = exec_find(w, space, l, address, 4, false);
-			if (!p)
-				return;
-			memcpy(&d[l], p, 4);
-			continue;
-		}
-		memcpy(&d[l], base + address, 4);
+		memcpy(&d[l], base + w->addr[l], 4);
 	}
+}
+
+INLINE void small_load_one(struct func_warp *w, const struct func_inst *i, unsigned l, int space, const uint8_t *base,
+			   uint64_t size)
+{
+	const uint64_t address = exec_get(w, i->a, i->more[3] & MEM_ADDRESS_64, l) + i->imm;
+	if (__builtin_expect((address & 3) || !inside(address, 4, size), 0)) {
+		exec_one_load(w, i, l);
+		return;
+	}
+	w->addr[l] = address;
+	w->space = (uint8_t)space;
+	memcpy(exec_row(w, i->dst) + l, base + address, 4);
 }
 
 void exec_wide_ld_shared_32(struct func_warp *w, const struct func_inst *i, uint32_t mask)
@@ -424,7 +449,7 @@ void exec_wide_ld_shared_32(struct func_warp *w, const struct func_inst *i, uint
 
 void exec_one_ld_shared_32(struct func_warp *w, const struct func_inst *i, unsigned l)
 {
-	small_load(w, i, 1u << l, PTX_SHARED, w->block->shared, w->block->launch->shared_bytes);
+	small_load_one(w, i, l, PTX_SHARED, w->block->shared, w->block->launch->shared_bytes);
 }
 
 void exec_wide_ld_const_32(struct func_warp *w, const struct func_inst *i, uint32_t mask)
@@ -434,7 +459,7 @@ void exec_wide_ld_const_32(struct func_warp *w, const struct func_inst *i, uint3
 
 void exec_one_ld_const_32(struct func_warp *w, const struct func_inst *i, unsigned l)
 {
-	small_load(w, i, 1u << l, PTX_CONST, w->block->launch->constant, w->block->launch->constant_bytes);
+	small_load_one(w, i, l, PTX_CONST, w->block->launch->constant, w->block->launch->constant_bytes);
 }
 
 /* ---- atomics: lanes in ascending order ---- */

@@ -47,6 +47,26 @@ CLONES VECTORS void func_lanes_add(uint64_t *to, const uint64_t *from, uint32_t 
 		to[l] = mask >> l & 1 ? from[l] + add : some;
 }
 
+CLONES VECTORS void func_lanes_add_32(uint64_t *to, const uint32_t *from, uint32_t mask, uint64_t some, uint64_t add)
+{
+	for (uint64_t l = 0; l < FUNC_LANES; l++)
+		to[l] = mask >> l & 1 ? from[l] + add : some;
+}
+
+/* Differences to the first lane, with signs, because hosts compare such. */
+CLONES VECTORS uint64_t func_lanes_extent(const uint64_t *address, uint32_t mask, uint64_t *least)
+{
+	const uint64_t first = address[__builtin_ctz(mask)];
+	int64_t lo = 0, hi = 0;
+	for (uint64_t l = 0; l < FUNC_LANES; l++) {
+		int64_t at = (int64_t)(address[l] - first) & (mask >> l & 1 ? -1 : 0);
+		lo = at < lo ? at : lo;
+		hi = at > hi ? at : hi;
+	}
+	*least = first + (uint64_t)lo;
+	return (uint64_t)(hi - lo);
+}
+
 CLONES VECTORS void func_spread_32(uint32_t *row, uint32_t mask, uint32_t v)
 {
 	for (uint32_t l = 0; l < FUNC_LANES; l++)

@@ -17,6 +17,9 @@ struct func_spread {
 void func_lanes(const uint64_t *address, uint32_t mask, struct func_spread *s);
 /* to[l] = from[l] + add of the lanes in mask; the others count as `some`. */
 void func_lanes_add(uint64_t *to, const uint64_t *from, uint32_t mask, uint64_t some, uint64_t add);
+void func_lanes_add_32(uint64_t *to, const uint32_t *from, uint32_t mask, uint64_t some, uint64_t add);
+/* From the least address of the lanes in mask (never 0), which *least gets, to the greatest; all lie within half of the address space. */
+uint64_t func_lanes_extent(const uint64_t *address, uint32_t mask, uint64_t *least);
 /* The lanes of the row that are in the mask become v. */
 void func_spread_32(uint32_t *row, uint32_t mask, uint32_t v);
 void func_spread_64(uint64_t *row, uint32_t mask, uint64_t v);

@@ -2,6 +2,7 @@
  * Which bank a byte lies in is decided by the mode: where banks are 8 bytes wide and follow each other every 4, a row holds
  * the words i and i + banks (Kepler's 4-byte mode); else a row is one word. */
 #include "gpu/sim/time/time_banks.h"
+#include "gpu/sim/func/func_lanes.h"
 
 #define LANES 32
 #define ITEMS (LANES * 16) /* words of all lanes: 16 bytes each in banks of one */
@@ -99,8 +100,18 @@ static uint32_t passes_one_word(const struct item *item, uint32_t n)
 	return passes;
 }
 
+/* Whether all that is asked for lies in words that follow each other, no more than there are banks: then each bank has one of them. */
+static bool follow(const struct time_banks *b, const uint64_t *address, uint32_t lanes, uint32_t words)
+{
+	uint64_t least, extent = func_lanes_extent(address, lanes, &least);
+	return !b->one_word && b->shifts &&
+	       (least & (b->mode - 1)) + extent + (uint64_t)words * b->mode <= (uint64_t)b->banks << b->mode_shift;
+}
+
 static uint32_t group_extra(const struct time_banks *b, const uint64_t *address, uint32_t lanes, uint32_t words)
 {
+	if (!lanes || follow(b, address, lanes, words))
+		return 0;
 	struct item item[ITEMS];
 	struct tally t; /* not cleared whole: it is larger than what one access looks at */
 	uint32_t n = 0;

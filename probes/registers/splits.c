@@ -8,6 +8,7 @@ enum {
 	EACH = BLOCKS + 1,
 	ASKED = 16, /* parts of the most shared memory that are asked for, from next to nothing on */
 	LEAST = 1,  /* percent */
+	AGAIN = 2,  /* launches that ask for different parts have to get a size */
 	STEP = 16   /* bytes */
 };
 
@@ -55,7 +56,7 @@ void splits_study(struct study *s, unsigned split, unsigned values, double size)
 	static const char how[] = "blocks that are on an SM at a time, by what their launch asks for";
 	struct part part[ASKED];
 	double v[ASKED];
-	unsigned n = 0;
+	unsigned n = 0, times[ASKED] = {0};
 	const double whole = floor(size / BLOCKS / STEP) * STEP;
 	const uint32_t small = resident(s, split, values, 100, STEP), most = resident(s, split, values, LEAST, whole);
 	if (study_pending(s))
@@ -79,18 +80,21 @@ void splits_study(struct study *s, unsigned split, unsigned values, double size)
 				      "how many blocks an SM has at a time is not known under some launch");
 		return;
 	}
+	bool falls = false, once = false;
 	for (unsigned i = 0; i < ASKED; i++) {
 		const double bytes = BLOCKS * part[i].ok;
-		if (bytes > 0 && (!n || bytes > v[n - 1]))
+		falls |= n && bytes < v[n - 1];
+		if (!n || bytes > v[n - 1])
 			v[n++] = bytes;
-		else if (n && bytes < v[n - 1])
-			n = ASKED + 1;
-		if (n > ASKED)
-			break;
+		times[n - 1]++;
 	}
-	if (n > ASKED || n < 2)
+	/* A driver may have reasons of its own, such as what a launch before asked for. */
+	for (unsigned k = 0; k < n; k++)
+		once |= times[k] < AGAIN;
+	if (falls || once || n < 2 || !(v[0] > 0))
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
-			      "what an SM has does not follow from what launches ask for");
+			      "what an SM has does not follow from what launches ask for: %u sizes of %d%s", n, ASKED,
+			      once ? ", some of them once only" : "");
 	else
 		study_measured_array(s, key, v, n, "sm", how, evidence,
 				     "%u sizes, of %d parts of %.0f bytes that launches asked for", n, ASKED, size);

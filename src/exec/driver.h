@@ -135,7 +135,7 @@ struct exec_process {
 	struct func_texture texture[EXEC_TEXTURES]; /* dimensions 0: free */
 	struct func_print print;
 	double ns;			      /* simulated time */
-	bool untimed, events_told, slow_told; /* no cycles; what was said about it */
+	bool untimed, events_told, slow_told, borrows_told; /* no cycles; what was said about it */
 	double wall;			      /* seconds that this machine took for launches */
 	const char *stats;		      /* where to; NULL: not asked for */
 	struct str log;			      /* of launches, as JSON */

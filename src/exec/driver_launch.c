@@ -90,6 +90,11 @@ static CUresult run(struct CUfunc_st *f, struct func_launch *l, const struct exe
 				 .watch = &watch,
 				 .untimed = x->untimed,
 				 .check = sim_check_launch(x->check, f, f->program)};
+	if (f->program->borrows && !x->untimed && !x->borrows_told) {
+		x->borrows_told = true;
+		exec_say("kernel %s: the time of %s is not modelled; it takes that of other instructions", f->name,
+			 f->program->borrows);
+	}
 	if (x->last != f->module) { /* the caches hold another module's constants at these addresses */
 		time_forget(x->time, TIME_CONSTANT, 0, x->spec->constant_bytes);
 		x->last = f->module;

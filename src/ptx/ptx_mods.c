@@ -68,6 +68,10 @@ static int check_atom(struct ptx_parser *p, const struct ptx_inst *in)
 	bool half = ptx_type_class((enum ptx_type)in->type) == 'f' && in->type != PTX_F32 && in->type != PTX_F64;
 	if (half != ((in->mods & PTX_NOFTZ) != 0))
 		return mod_error(p, in, half ? "needs .noftz" : "does not take .noftz");
+	if (in->vec_width > 1 &&
+	    (in->atom != PTX_ATOM_ADD || ptx_type_class((enum ptx_type)in->type) != 'f' || in->space != PTX_GLOBAL))
+		return ptx_fail(p, in->line, in->column,
+				"red takes vectors in global memory only, to add floating-point numbers");
 	if (in->op == PTX_OP_RED && (in->atom == PTX_ATOM_EXCH || in->atom == PTX_ATOM_CAS))
 		return ptx_fail(p, in->line, in->column, "red returns nothing; use atom.%s",
 				ptx_word_of(M_ATOM, in->atom));

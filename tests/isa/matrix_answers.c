@@ -25,6 +25,7 @@ struct matrix_case {
 	enum element ab, c;
 	unsigned a_words, b_words, c_words, out_words; /* of 32 bits, a thread */
 	const char *body;			       /* %a0.. in, %d0.. out; %f and %e are f32 */
+	bool given;				       /* the file has its inputs, before the answers, of few mixes */
 };
 
 #define F32_C		     "mov.b32 %f0, %a6;\nmov.b32 %f1, %a7;\nmov.b32 %f2, %a8;\nmov.b32 %f3, %a9;\n"
@@ -36,6 +37,22 @@ struct matrix_case {
 	"mma.sync.aligned." shape ".row.col.f32." type "." type                                                        \
 	".f32 {%e0, %e1, %e2, %e3}, {%a0, %a1}, {%a2}, {%f0, %f1, %f2, %f3};\n" F32_D
 #define S32_D "{%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, {%a4, %a5}, {%a6, %a7, %a8, %a9};\n"
+
+/* Of four warps: a and b lie in shared memory, 16 bytes of a line together and 8 lines of them, so that a descriptor names the start, 128 bytes to the
+ * next 16 of a line and 256 to the next lines. */
+#define GROUP_IN                                                                                                       \
+	".shared .align 128 .b8 room[3072];\n.reg .b32 %s;\n.reg .b64 %da, %db;\n.reg .pred %p;\n"                     \
+	"mov.u32 %s, room;\nshl.b32 %d0, %i, 4;\nadd.u32 %d0, %d0, %s;\n"                                              \
+	"st.shared.v4.b32 [%d0], {%a0, %a1, %a2, %a3};\nshl.b32 %d0, %i, 2;\nadd.u32 %d0, %d0, %s;\n"                  \
+	"st.shared.b32 [%d0+2048], %a4;\nfence.proxy.async;\nbar.sync 0;\nshr.u32 %s, %s, 4;\n"                        \
+	"cvt.u64.u32 %da, %s;\nadd.u64 %da, %da, 0x1000080000;\nadd.u64 %db, %da, 128;\nsetp.eq.u32 %p, %i, %i;\n"
+#define GROUP_END "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n"
+#define GROUP(shape, to, type, d, rest)                                                                                \
+	"wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned." shape "." to "." type "." type " " d                \
+	", %da, %db, %p" rest ";\n" GROUP_END
+#define GROUP_F32(shape, type, rest)                                                                                   \
+	GROUP_IN "mov.b32 %e0, %a5;\nmov.b32 %e1, %a6;\nmov.b32 %e2, %a7;\nmov.b32 %e3, %a8;\n" GROUP(                 \
+	    shape, "f32", type, "{%e0, %e1, %e2, %e3}", rest) F32_D
 
 static const struct matrix_case cases[] = {
     {"m16n8k16 f16 to f32", E_F16, E_F32, 4, 2, 4, 4, MMA_F32("m16n8k16", "f16")},
@@ -62,6 +79,15 @@ static const struct matrix_case cases[] = {
      "add.cc.u32 %d1, %a0, %a1;\nsubc.cc.u32 %d1, %a1, %a0;\naddc.u32 %d1, %d1, 0;\n"
      "mad.lo.cc.u32 %d2, %a0, %a1, %a0;\nsubc.u32 %d2, %a1, 5;\n"
      "sub.cc.u32 %d3, %a0, %a1;\nmadc.hi.u32 %d3, %a0, %a1, 3;\n"},
+    {"m16n8k32 e4m3 to f16", E_E4M3, E_F16, 4, 2, 2, 2,
+     "mma.sync.aligned.m16n8k32.row.col.f16.e4m3.e4m3.f16 {%d0, %d1}, {%a0, %a1, %a2, %a3}, {%a4, %a5}, {%a6, %a7};\n",
+     true},
+    {"m64n8k16 f16 to f32", E_F16, E_F32, 4, 1, 4, 4, GROUP_F32("m64n8k16", "f16", ", 1, 1, 0, 0"), true},
+    {"m64n8k8 tf32 to f32", E_TF32, E_F32, 4, 1, 4, 4, GROUP_F32("m64n8k8", "tf32", ", 1, 1"), true},
+    {"m64n8k32 e4m3 to f32", E_E4M3, E_F32, 4, 1, 4, 4, GROUP_F32("m64n8k32", "e4m3", ", 1, 1"), true},
+    {"m64n8k32 e5m2 to f32", E_E5M2, E_F32, 4, 1, 4, 4, GROUP_F32("m64n8k32", "e5m2", ", 1, 1"), true},
+    {"m64n8k32 e4m3 to f16", E_E4M3, E_F16, 4, 1, 2, 2,
+     GROUP_IN "mov.b32 %d0, %a5;\nmov.b32 %d1, %a6;\n" GROUP("m64n8k32", "f16", "e4m3", "{%d0, %d1}", ", 1, 1"), true},
 };
 
 /* ---- inputs ---- */
@@ -160,16 +186,19 @@ static void fill(const struct matrix_case *c, enum mix mix, uint32_t *in)
 
 static void write_text(struct str *out, const struct device_info *d, const struct matrix_case *c)
 {
-	const bool small = c->ab == E_E4M3 || c->ab == E_E5M2;
-	const int least = small ? 84 : 0, version = d->ptx_version > least ? d->ptx_version : least;
+	const bool small = c->ab == E_E4M3 || c->ab == E_E5M2, group = strncmp(c->name, "m64", 3) == 0;
+	const int least = !small	  ? 0
+			  : c->c == E_F16 ? 87
+					  : 84,
+		  /* PTX ISA that has it */ version = d->ptx_version > least ? d->ptx_version : least;
 	str_addf(
 	    out,
-	    ".version %d.%d\n.target %s\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u64 in)\n{\n"
+	    ".version %d.%d\n.target %s%s\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u64 in)\n{\n"
 	    ".reg .b32 %%a<%d>, %%d<%d>, %%i;\n.reg .f32 %%f<4>, %%e<4>;\n.reg .f64 %%g<6>;\n"
 	    ".reg .b64 %%o, %%n, %%w;\n"
 	    "ld.param.u64 %%o, [out];\nld.param.u64 %%n, [in];\nmov.u32 %%i, %%tid.x;\n"
 	    "mul.wide.u32 %%w, %%i, %d;\nadd.u64 %%n, %%n, %%w;\nmul.wide.u32 %%w, %%i, %d;\nadd.u64 %%o, %%o, %%w;\n",
-	    version / 10, version % 10, d->target, IN_MOST, OUT_MOST, IN_MOST * 4, OUT_MOST * 4);
+	    version / 10, version % 10, d->target, group ? "a" : "", IN_MOST, OUT_MOST, IN_MOST * 4, OUT_MOST * 4);
 	for (unsigned k = 0; k < c->a_words + c->b_words + c->c_words; k++)
 		str_addf(out, "ld.global.b32 %%a%u, [%%n+%u];\n", k, 4 * k);
 	str_add(out, c->body);
@@ -260,9 +289,12 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		for (int mix = 0; mix < MIXES; mix++) {
 			const struct matrix_case *c = &cases[i];
-			if (c->ab == E_S32 && mix)
+			if ((c->ab == E_S32 && mix) || (c->given && mix != MIX_NEAR && mix != MIX_SPECIAL))
 				continue;
 			fill(c, (enum mix)mix, in);
+			for (unsigned t = 0; t < THREADS && c->given && !prints; t++)
+				if (!move(f, compares, in + t * IN_MOST, c->a_words + c->b_words + c->c_words))
+					return fprintf(stderr, "%s: %s\n", argv[2], c->name), 1;
 			if (run_case(g, c, in, answer, &e)) {
 				fprintf(stderr, "%s: %s\n", c->name, e.text);
 				if (compares)

@@ -232,6 +232,7 @@ struct sim_spec {
 	uint32_t clock_granularity;   /* values are multiples of this many cycles */
 	enum cache_scope clock_scope; /* who shares one counter */
 	/* barrier and branches */
+	double cluster_barrier, cluster_shared; /* of a cluster's blocks; 0: as within a block */
 	double barrier_latency, branch_latency, branch_predicate, branch_split;
 	bool independent_threads; /* else a reconvergence stack */
 	enum spec_first_path first_path;
@@ -269,6 +270,7 @@ struct sim_spec {
 	uint32_t texture_tile_bytes, texture_tile_rows; /* of arrays that textures read; 0: row by row */
 	double texture_lanes; /* threads of a read that the unit serves a cycle; 0: any number */
 	uint32_t texture_turn_bytes, texture_turn_filtered; /* of a thread, in one turn of the unit; 0: any number */
+	uint32_t matrix_byte_bits; /* of sums that wgmma makes of 8-bit numbers; 0: as matrix_sum_bits */
 	uint32_t matrix_sum_bits; /* below the largest product to which tensor cores keep sums of binary32; 0: to all */
 	uint32_t texture_fraction_bits; /* of a filter's weights */
 	enum coalesce_rule coalesce;

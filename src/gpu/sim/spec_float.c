@@ -60,8 +60,11 @@ int spec_read_float(const struct spec_file *f, struct sim_spec *s)
 
 void spec_target(const struct sim_spec *s, struct func_target *t)
 {
-	*t = (struct func_target){
-	    .cc = s->cc, .flushes = !spec_keeps_denormals(s), .words = s->sfu, .matrix_bits = (int)s->matrix_sum_bits};
+	*t = (struct func_target){.cc = s->cc,
+				  .flushes = !spec_keeps_denormals(s),
+				  .words = s->sfu,
+				  .matrix_bits = (int)s->matrix_sum_bits,
+				  .matrix_byte_bits = (int)s->matrix_byte_bits};
 	if (!spec_mad_fuses(s))
 		t->mad = s->mad_product == PRODUCT_TRUNCATED ? FUNC_MAD_TRUNCATED : FUNC_MAD_ROUNDED;
 }

@@ -79,6 +79,8 @@ const struct spec_key spec_keys[] = {
 	{"clock.granularity", DIM_CYCLES, KIND_U32, IN_SPEC(clock_granularity), 1, 4096, REQUIRED, NO_WORDS, "clock values are multiples of this"},
 	{"clock.scope", DIM_NAME, KIND_WORD, IN_SPEC(clock_scope), 0, 0, REQUIRED, "sm cluster gpu", "who shares one clock counter"},
 	{"barrier.latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(barrier_latency), 1, 10000, REQUIRED, NO_WORDS, "cycles of one barrier in a block of one warp"},
+	{"cluster.barrier_latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(cluster_barrier), 0, 10000, "0", NO_WORDS, "cycles from the last arrival at a cluster's barrier until its warps go on; 0: as barrier.latency"},
+	{"cluster.shared_latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(cluster_shared), 0, 10000, "0", NO_WORDS, "cycles from a load of another block's shared memory, within the cluster, to its use; 0: as of a block's own"},
 	{"branch.predicate", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(branch_predicate), 0, 10000, "0", NO_WORDS, "cycles from an instruction that computes a predicate to one that needs it; 0: the operation's own latency"},
 	{"branch.split", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(branch_split), 0, 10000, "0", NO_WORDS, "cycles more when lanes of a warp part at a branch"},
 	{"branch.latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(branch_latency), 1, 10000, REQUIRED, NO_WORDS, "cycles from a branch to the next instruction of its warp"},
@@ -171,6 +173,7 @@ const struct spec_key spec_keys[] = {
 	{"texture.turn_filtered", DIM_BYTES, KIND_U32, IN_SPEC(texture_turn_filtered), 0, 1024, "0", NO_WORDS, "bytes of all texels of a thread that it filters in one turn, more take as many turns; 0: any number"},
 	{"texture.filter.fraction_bits", DIM_COUNT, KIND_U32, IN_SPEC(texture_fraction_bits), 1, 16, "8", NO_WORDS, "bits of the weight between two texels of a linear filter"},
 	{"matrix.sum_bits", DIM_COUNT, KIND_U32, IN_SPEC(matrix_sum_bits), 0, 64, "0", NO_WORDS, "bits below the largest product to which mma keeps a sum of binary32; 0: it is rounded once from double precision"},
+	{"matrix.byte_sum_bits", DIM_COUNT, KIND_U32, IN_SPEC(matrix_byte_bits), 0, 64, "0", NO_WORDS, "bits below the largest term to which wgmma keeps sums of 8-bit floating-point numbers, and of what they sum up to; 0: as matrix.sum_bits"},
 	{"network.cluster_offset", DIM_CYCLES, KIND_CUSTOM, HOME_SPEC, 0, -10000, 10000, "", NO_WORDS, "cycles that a load beyond the cluster takes more or less, one number a cluster, summing to 0; absent: no difference"},
 
 	{"atomic.latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(atomic_any.latency), 0, 100000, "0", NO_WORDS, "cycles from an atomic on global memory to the use of its result, when the level that performs it has the line; 0: as a load"},

@@ -98,6 +98,10 @@ static void roll_core(struct dice *d)
 	draw_put_int(d->out, "clock.granularity", "cycles", 1 << draw_between(&d->r, 0, 2));
 	draw_put(d->out, "clock.scope", "name", "%s", scopes[draw_between(&d->r, 0, 2)]);
 	draw_put_int(d->out, "barrier.latency", "cycles", draw_between(&d->r, 8, 40));
+	if (d->seed % 3 == 0) {
+		draw_put_int(d->out, "cluster.barrier_latency", "cycles", 100);
+		draw_put_int(d->out, "cluster.shared_latency", "cycles", 200);
+	}
 	draw_put_int(d->out, "branch.latency", "cycles", draw_between(&d->r, 4, 30));
 }
 

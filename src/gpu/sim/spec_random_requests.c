@@ -29,6 +29,8 @@ void spec_random_texture_unit(struct str *out, uint64_t seed)
 	rng_seed(&d.r, hash64("matrix", 6, seed));
 	if (draw_chance(&d.r, 0.5))
 		draw_put_int(d.out, "matrix.sum_bits", "count", draw_between(&d.r, 20, 30));
+	if (draw_chance(&d.r, 0.5))
+		draw_put_int(d.out, "matrix.byte_sum_bits", "count", draw_between(&d.r, 10, 20));
 	rng_seed(&d.r, hash64("texture unit", 12, seed));
 	if (draw_chance(&d.r, 0.5))
 		draw_put_int(d.out, "texture.filter.fraction_bits", "count", draw_between(&d.r, 5, 10));

@@ -379,6 +379,7 @@ static int finish(struct decoder *d, const struct ptx_func *entry)
 	memcpy(p->cluster, entry->cluster, sizeof p->cluster);
 	p->most_threads = entry->most_threads;
 	p->matrix_bits = d->target->matrix_bits;
+	p->matrix_byte_bits = d->target->matrix_byte_bits;
 	p->inst_count = d->n;
 	p->target_count = d->tables;
 	p->rows = d->rows;

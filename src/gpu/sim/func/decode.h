@@ -134,6 +134,8 @@ int decode_slot_copy(struct decoder *d, struct decode_frame *f, const struct ptx
 int decode_address(
     struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_operand *o,
     unsigned *code); /* row a and imm of an access; MEM_ADDRESS_64 is added to the code where the row is wide */
+void decode_orders(struct decoder *d, const struct func_inst *i, enum ptx_atom atom,
+		   enum ptx_type type); /* of an atomic */
 /* Registers of an access of in->type elements, and what they are, in the code. */
 int decode_elements(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_inst *in,
 		    const struct ptx_operand *o, bool dest, unsigned *code);

@@ -131,7 +131,8 @@ int decode_reduce(struct decoder *d, struct decode_frame *f, const struct ptx_in
 	r.i.space = (uint8_t)space;
 	r.info.space = r.i.space;
 	r.i.bytes = (uint8_t)ptx_type_bytes(type);
-	d->p->atomics |= space != PTX_SHARED;
+	r.i.dst = FUNC_NONE;
+	decode_orders(d, &r.i, atom, type);
 	r.i.a = p->row;
 	r.i.b = r.i.c = row;
 	r.i.dst = FUNC_NONE;
@@ -312,6 +313,7 @@ int decode_bulk(struct decoder *d, struct decode_frame *f, const struct ptx_inst
 		r.i.op = EXEC_nothing;
 		return decode_emit(d, &r);
 	}
+	d->p->borrows = "cp.async.bulk";
 	const char *global = strstr(in->tail, ".global"), *shared = strstr(in->tail, ".shared");
 	const bool across = strstr(in->tail, ".shared::cluster.shared::cta") != NULL,
 		   reduces = decode_word(in, "reduce"), everywhere = decode_word(in, "multicast::cluster");

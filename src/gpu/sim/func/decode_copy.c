@@ -63,6 +63,7 @@ void decode_barrier(struct decoder *d, struct decode_record *r, enum exec_barrie
 	r->i.op = EXEC_mbarrier;
 	r->i.space = (uint8_t)space;
 	d->p->atomics |= space != PTX_SHARED;
+	d->p->ordered |= space != PTX_SHARED;
 	r->info.space = r->i.space;
 	r->i.bytes = 8;
 	r->i.more[0] = (uint16_t)op;

@@ -367,8 +367,10 @@ int decode_matrix(struct decoder *d, struct decode_frame *f, const struct ptx_in
 	struct decode_record r;
 	switch ((enum ptx_op)in->op) {
 	case PTX_OP_MMA:
+		d->p->borrows = "mma";
 		return product(d, f, in);
 	case PTX_OP_WGMMA:
+		d->p->borrows = "wgmma";
 		return warpgroup(d, f, in);
 	case PTX_OP_WMMA:
 		return decode_word(in, "mma") ? product(d, f, in) : fragment(d, f, in, decode_word(in, "store"));

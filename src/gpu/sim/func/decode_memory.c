@@ -199,6 +199,17 @@ int decode_slot_row(struct decoder *d, struct decode_frame *f, const struct ptx_
 	return decode_emit(d, &r);
 }
 
+/* Whole numbers come out the same in whatever order they are added, compared or combined, if nobody is told what was there before. */
+void decode_orders(struct decoder *d, const struct func_inst *i, enum ptx_atom atom, enum ptx_type type)
+{
+	const bool swaps =
+	    atom == PTX_ATOM_EXCH || atom == PTX_ATOM_CAS || atom == PTX_ATOM_INC || atom == PTX_ATOM_DEC;
+	if (i->space == PTX_SHARED)
+		return;
+	d->p->atomics = true;
+	d->p->ordered |= i->dst != FUNC_NONE || swaps || ptx_type_class(type) == 'f' || ptx_type_bytes(type) < 4;
+}
+
 static int atomic(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
 	struct decode_record r;
@@ -214,7 +225,7 @@ static int atomic(struct decoder *d, struct decode_frame *f, const struct ptx_in
 		DECODE_TRY(decode_dest(d, f, &r, o++, &r.i.dst));
 	if (r.i.space == PTX_GENERIC && !o->has_reg && o->sym >= 0)
 		r.i.space = d->m->vars[o->sym].space;
-	d->p->atomics |= r.i.space != PTX_SHARED;
+	decode_orders(d, &r.i, (enum ptx_atom)in->atom, type);
 	DECODE_TRY(decode_address(d, f, &r, o++, &code));
 	DECODE_TRY(decode_source(d, f, &r, o++, type, &r.i.b));
 	r.i.c = r.i.b;
@@ -224,6 +235,19 @@ static int atomic(struct decoder *d, struct decode_frame *f, const struct ptx_in
 	r.i.more[1] = in->type;
 	r.i.more[2] = (uint16_t)code;
 	return decode_emit(d, &r);
+}
+
+/* red of a vector: one element after the other. */
+static int atomics(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
+{
+	struct ptx_inst each = *in;
+	each.vec_width = 1;
+	for (unsigned k = 0; k < in->vec_width; k++) {
+		each.operand[1] = in->vec[in->operand[1].index + (int)k];
+		DECODE_TRY(atomic(d, f, &each));
+		each.operand[0].offset += ptx_type_bytes((enum ptx_type)in->type);
+	}
+	return 0;
 }
 
 /* More than a record moves: the first and the second half, one after the other. */
@@ -251,6 +275,6 @@ int decode_memory(struct decoder *d, struct decode_frame *f, const struct ptx_in
 	case PTX_OP_ST:
 		return load_store(d, f, in, true);
 	default:
-		return atomic(d, f, in);
+		return in->vec_width > 1 ? atomics(d, f, in) : atomic(d, f, in);
 	}
 }

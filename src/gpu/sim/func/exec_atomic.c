@@ -124,6 +124,22 @@ void func_atomic_data(const struct func_warp *w, const struct func_inst *i, uint
 	operand[1] = exec_get(w, i->c, wide, lane) & keep;
 }
 
+/* Several threads of the host may do it at once, as long as nobody is told what was there. */
+static void combine_word(int op, enum ptx_type type, uint8_t *p, uint64_t b)
+{
+	if (ptx_type_bytes(type) == 4) {
+		uint32_t *word = (uint32_t *)(void *)p, old = __atomic_load_n(word, __ATOMIC_RELAXED);
+		while (!__atomic_compare_exchange_n(word, &old, (uint32_t)combine(op, type, false, old, b, 0), true,
+						    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			;
+		return;
+	}
+	uint64_t *word = (uint64_t *)(void *)p, old = __atomic_load_n(word, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(word, &old, combine(op, type, false, old, b, 0), true, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED))
+		;
+}
+
 void func_atomic_do(struct func_warp *w, const struct func_inst *i, uint32_t lane, uint8_t *p,
 		    const uint64_t operand[2])
 {
@@ -132,6 +148,10 @@ void func_atomic_do(struct func_warp *w, const struct func_inst *i, uint32_t lan
 	/* By where the bytes are: the warp may have gone on to another access. */
 	uintptr_t at = (uintptr_t)p - (uintptr_t)w->block->shared;
 	bool shared = at < w->block->launch->shared_bytes;
+	if (i->dst == FUNC_NONE && bytes >= 4 && !shared && ptx_type_class(type) != 'f' && i->more[0] != PTX_ATOM_CAS) {
+		combine_word(i->more[0], type, p, operand[0]);
+		return;
+	}
 	uint64_t old = exec_read_bytes(p, bytes);
 	exec_write_bytes(p, bytes, combine(i->more[0], type, shared, old, operand[0], operand[1]));
 	if (i->dst != FUNC_NONE)

@@ -98,10 +98,10 @@ static uint16_t half_value(const struct sfu *s, int op, bool brain, int round, u
 	case PTX_OP_MAX:
 		v = -least(-x, -y, flags & EXEC_NAN);
 		break;
-	case PTX_OP_NEG:
-		return a ^ 0x8000;
+	case PTX_OP_NEG: /* what is no number becomes the one that sums give */
+		return x != x ? FUNC_NAN16 : a ^ 0x8000;
 	case PTX_OP_ABS:
-		return a & 0x7fff;
+		return x != x ? FUNC_NAN16 : a & 0x7fff;
 	case PTX_OP_EX2:
 		v = (double)exec_sfu(s, PTX_OP_EX2, 0, (float)x);
 		break;

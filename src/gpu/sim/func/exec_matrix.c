@@ -162,17 +162,25 @@ static double add_product(double p, double q, double sum)
 /* What the sum of a fragment's row and column is made of. */
 enum terms { TERMS_FINITE, TERMS_ZERO, TERMS_OTHER };
 
-/* c and n products at once: each is cut `bits` bits below the largest of them, and so is the sum below the last bit of a binary32. The size of a
- * product is that of its factors, whose fractions may make it twice as large. Only finite terms are added up. */
-static enum terms fused(double *c, const double *p, const double *q, unsigned n, int bits)
+struct fusing {
+	int bits, kept; /* bits 0: sums are not fused */
+	int least_p,
+	    least_q; /* powers of two that factors count as at least: subnormal numbers as the smallest normal one */
+};
+
+/* c and n products at once: each is cut `bits` bits below the largest of them, and the sum `kept` bits below its own size. The size of a product is
+ * that of its factors, whose fractions may make it twice as large. Only finite terms are added up. */
+static enum terms fused(double *c, const double *p, const double *q, unsigned n, const struct fusing *r)
 {
+	const int bits = r->bits;
 	int most = INT_MIN;
 	double sum = 0;
 	for (unsigned z = 0; z < n; z++) {
 		if (!isfinite(p[z]) || !isfinite(q[z]))
 			return TERMS_OTHER;
 		if (p[z] != 0 && q[z] != 0) {
-			const int size = ilogb(p[z]) + ilogb(q[z]);
+			const int a = ilogb(p[z]), b = ilogb(q[z]);
+			const int size = (a > r->least_p ? a : r->least_p) + (b > r->least_q ? b : r->least_q);
 			most = size > most ? size : most;
 		}
 	}
@@ -186,7 +194,7 @@ static enum terms fused(double *c, const double *p, const double *q, unsigned n,
 		sum += cut(p[z] * q[z], most - bits);
 	sum += cut(*c, most - bits);
 	if (sum != 0) {
-		const int last = ilogb(sum) - (FLT_MANT_DIG - 1), least = FLT_MIN_EXP - FLT_MANT_DIG;
+		const int last = ilogb(sum) - r->kept, least = FLT_MIN_EXP - FLT_MANT_DIG;
 		sum = cut(sum, last > least ? last : least);
 	}
 	*c = sum;
@@ -194,48 +202,70 @@ static enum terms fused(double *c, const double *p, const double *q, unsigned n,
 }
 
 /* Numbers of 8 bits: the products of each register's two lower bytes, then those of the two upper ones, as if they were of 16 bits; c is added at
- * the end, rounded. False: not only finite terms. */
-static bool fused_bytes(double *c, const double *p, const double *q, unsigned n, int bits)
+ * the end, rounded. To binary16 every step is rounded. False: not only finite terms. */
+static bool fused_bytes(double *c, const double *p, const double *q, unsigned n, const struct fusing *r, bool narrow)
 {
 	double half[2][MOST_K], sum = 0;
-	for (unsigned upper = 0; upper < 2; upper++) {
+	for (unsigned z = 0; z < n; z++)
+		if (!isfinite(p[z]) || !isfinite(q[z]))
+			return false;
+	for (unsigned upper = 0; upper < 2 && isfinite(sum); upper++) {
 		unsigned count = 0;
 		for (unsigned z = 0; z < n; z++)
 			if ((z % 4 >= 2) == (upper != 0)) {
 				half[0][count] = p[z];
 				half[1][count++] = q[z];
 			}
-		if (fused(&sum, half[0], half[1], count, bits) == TERMS_OTHER)
-			return false;
+		fused(&sum, half[0], half[1], count, r);
+		sum = narrow ? exec_from_half(exec_to_half(sum, PTX_RN)) : sum;
 	}
-	if (!isfinite(*c))
+	if (!isfinite(*c) && !narrow)
 		return false;
-	*c = exec_add_odd(sum, *c);
+	*c = narrow ? sum + *c : exec_add_odd(sum, *c);
 	return true;
 }
 
 /* What products of a row of a, times a column of b, make of *to. */
 struct summing {
-	unsigned k, flags; /* enum of exec.h */
-	bool small, single_bits;
-	int bits; /* of a fused sum, 0: in double precision */
+	unsigned k, flags;	       /* enum of exec.h */
+	bool small, single_bits, half; /* half: the result is of binary16 */
+	struct fusing fusing;
 };
 
-static struct summing summing_of(const struct func_program *p, unsigned to, unsigned from, unsigned k, unsigned flags)
+/* The power of two of a format's smallest normal number. */
+static int least_of(unsigned format)
+{
+	return 1 - (format == MATRIX_E4M3 ? exec_e4m3.bias : exec_e5m2.bias);
+}
+
+static struct summing summing_of(const struct func_program *p, unsigned to, unsigned from, unsigned other, unsigned k,
+				 unsigned flags, bool group)
 {
 	const bool small = from == MATRIX_E4M3 || from == MATRIX_E5M2;
 	const bool narrow = small || from == MATRIX_F16 || from == MATRIX_BF16 || from == MATRIX_TF32;
+	/* A warpgroup adds numbers of 8 bits all at once, to fewer bits. */
+	const bool few = group && small && p->matrix_byte_bits;
+	const bool half = to == MATRIX_F16;
+	struct fusing fusing = {.kept = FLT_MANT_DIG - 1, .least_p = -FLT_MAX_EXP, .least_q = -FLT_MAX_EXP};
+	if (few)
+		fusing = (struct fusing){.bits = p->matrix_byte_bits,
+					 .kept = half ? FLT_MANT_DIG - 1 : p->matrix_byte_bits,
+					 .least_p = least_of(from),
+					 .least_q = least_of(other)};
+	else if (narrow && (to == MATRIX_F32 || small))
+		fusing.bits = p->matrix_bits;
 	return (struct summing){.k = k,
 				.flags = flags,
-				.small = small,
+				.small = small && !few,
 				.single_bits = from == MATRIX_B1,
-				.bits = narrow && to == MATRIX_F32 ? p->matrix_bits : 0};
+				.half = half,
+				.fusing = fusing};
 }
 
 static void sum_up(const struct summing *s, double *to, const double *row, const double *column)
 {
-	if (s->bits && (s->small ? fused_bytes(to, row, column, s->k, s->bits)
-				 : fused(to, row, column, s->k, s->bits) == TERMS_FINITE))
+	if (s->fusing.bits && (s->small ? fused_bytes(to, row, column, s->k, &s->fusing, s->half)
+					: fused(to, row, column, s->k, &s->fusing) == TERMS_FINITE))
 		return;
 	for (unsigned z = 0; z < s->k; z++) {
 		const double p = row[z], q = column[z];
@@ -271,7 +301,8 @@ void exec_wide_mma(struct func_warp *w, const struct func_inst *i, uint32_t mask
 	gather(w, &f[1], a);
 	gather(w, &f[2], b);
 	gather(w, &f[3], c);
-	const struct summing sums = summing_of(w->block->launch->program, format[0], format[1], k, flags);
+	const struct summing sums =
+	    summing_of(w->block->launch->program, format[0], format[1], format[2], k, flags, false);
 	for (unsigned y = 0; y < m; y++)
 		for (unsigned x = 0; x < n; x++) {
 			double column[MOST_K];
@@ -382,7 +413,7 @@ void exec_wide_wgmma(struct func_warp *w, const struct func_inst *i, uint32_t ma
 			const uint32_t v = exec_row(w, row[1 + e / per])[lane] >> (per == 2 ? e % 2 * 16 : 0);
 			c[result_at(lane, e, n)] = adds ? value_of(to, per == 2 ? (uint16_t)v : v) : 0;
 		}
-	const struct summing sums = summing_of(w->block->launch->program, to, kind, k, 0);
+	const struct summing sums = summing_of(w->block->launch->program, to, kind, other, k, 0, true);
 	for (unsigned y = 0; y < LINES; y++)
 		for (unsigned x = 0; x < n; x++)
 			sum_up(&sums, &c[y * n + x], own + y * k, b + x * k);

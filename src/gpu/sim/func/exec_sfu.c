@@ -3,6 +3,8 @@
  * In front of a table stands what brings the argument into its range: the exponent for reciprocals, roots and logarithms, a fixed-point
  * number with 23 bits of fraction for 2^x, the angle as quarters of a turn for sin and cos. */
 #include "exec.h"
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #define FRACTION      23 /* bits of f32 */
@@ -253,6 +255,10 @@ float exec_sfu_divide(const struct sfu *s, unsigned flags, float x, float y)
 	} else {
 		if (ftz)
 			x = flushed(x);
+		else if (y != 0 && fabsf(y) < FLT_MIN) { /* the reciprocal is taken of normal numbers only */
+			x *= 0x1p24f;
+			y *= 0x1p24f;
+		}
 		v = x * exec_sfu(s, PTX_OP_RCP, EXEC_FTZ, y);
 	}
 	v = ftz ? flushed(v) : v;

@@ -8,6 +8,13 @@ _Static_assert(sizeof(struct func_tensor) <= TENSOR_BYTES, "a program keeps 128 
 
 enum { PIECE = 16, HALF = TENSOR_BYTES / 2, TF32_SHIFT = 13 };
 
+static void refuse(struct func_warp *w, uint64_t address, uint32_t lane)
+{
+	w->fault = FUNC_FAULT_TENSOR;
+	w->fault_lane = (uint8_t)lane;
+	w->fault_address = address;
+}
+
 static bool map_of(struct func_warp *w, uint64_t address, uint32_t lane, struct func_tensor *t)
 {
 	uint8_t all[TENSOR_BYTES];
@@ -20,9 +27,7 @@ static bool map_of(struct func_warp *w, uint64_t address, uint32_t lane, struct 
 	memcpy(t, all, sizeof *t);
 	if (t->magic == TENSOR_MAGIC)
 		return true;
-	w->fault = FUNC_FAULT_TENSOR;
-	w->fault_lane = (uint8_t)lane;
-	w->fault_address = address;
+	refuse(w, address, lane);
 	return false;
 }
 
@@ -57,7 +62,8 @@ static unsigned piece_of(const struct func_tensor *t, int32_t first, uint64_t fl
 		   : PIECE;
 }
 
-/* dst: pieces, more[0]: bytes of the box. a: the map; b: the first coordinate; imm: flags */
+/* A box begins at a multiple of 16 bytes, or it is an illegal instruction (seen on an H200).
+ * dst: pieces, more[0]: bytes of the box. a: the map; b: the first coordinate; imm: flags */
 void exec_wide_tensor(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
 	EACH_LANE(l, mask)
@@ -65,6 +71,10 @@ void exec_wide_tensor(struct func_warp *w, const struct func_inst *i, uint32_t m
 		struct func_tensor t;
 		if (!map_of(w, exec_row64(w, i->a)[l], l, &t))
 			return;
+		if (exec_row(w, i->b)[l] * tensor_element(t.type) % PIECE) {
+			refuse(w, exec_row64(w, i->a)[l], l);
+			return;
+		}
 		const unsigned bytes = line_of(&t) * lines_of(&t) * tensor_element(t.type),
 			       piece = piece_of(&t, (int32_t)exec_row(w, i->b)[l], i->imm);
 		exec_row(w, i->dst)[l] = bytes / piece;

@@ -154,11 +154,14 @@ struct func_program {
 	const struct func_symbol *symbol;
 	uint32_t symbol_count;
 	int matrix_bits; /* below the largest product to which tensor cores keep sums of binary32; 0: to all of them */
+	int matrix_byte_bits; /* the same of a warpgroup's 8-bit numbers, 0: no other */
 	const uint16_t *many; /* rows of records that have more than a record holds */
 	uint32_t many_count;
-	bool prints;	/* it may call vprintf: what it writes has an order */
-	bool allocates; /* it may call malloc: what it gets has an order */
-	bool atomics;	/* it has some outside of shared memory */
+	bool prints;	     /* it may call vprintf: what it writes has an order */
+	bool allocates;	     /* it may call malloc: what it gets has an order */
+	bool atomics;	     /* it has some outside of shared memory */
+	bool ordered;	     /* their order shows: in what they return, or in sums of rounded numbers */
+	const char *borrows; /* an operation of it whose time is not modelled and is that of others, or NULL */
 	bool uses_sfu;
 	const struct sfu *sfu;	/* the target's, or tables of the program's own when it uses_sfu */
 	const uint32_t *target; /* records that indexed branches lead to */
@@ -172,6 +175,7 @@ struct func_target {
 	bool flushes;							   /* denormals of f32: operands and results */
 	enum { FUNC_MAD_FUSED, FUNC_MAD_TRUNCATED, FUNC_MAD_ROUNDED } mad; /* what mad.f32 does to its product */
 	int matrix_bits;						   /* func_program's */
+	int matrix_byte_bits;
 	const struct sfu_words *words; /* SFU_FUNCTIONS of them; NULL: the published ones */
 	const struct sfu *sfu; /* tables that the caller builds when a program uses_sfu; NULL: it gets its own */
 	uint64_t globals;      /* where the module's .global variables begin, aligned to 256; 0: FUNC_MODULE_BASE */

@@ -36,7 +36,9 @@ const char *func_fault_text(char *out, size_t n, const struct func_warp *w, cons
 			 address);
 		break;
 	case FUNC_FAULT_TENSOR:
-		snprintf(what, sizeof what, "illegal instruction: no tensor map of cuTensorMapEncode lies at 0x%llx",
+		snprintf(what, sizeof what,
+			 "illegal instruction: at 0x%llx lies no map of cuTensorMapEncode, or its box does not begin "
+			 "at 16 bytes",
 			 address);
 		break;
 	case FUNC_FAULT_STACK:

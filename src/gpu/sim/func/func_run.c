@@ -194,13 +194,13 @@ static void *help(void *arg)
 	return NULL;
 }
 
-/* Blocks of other kernels have an order that shows: in what they print, in addresses that they are given, in sums of rounded numbers. */
+/* Blocks of other kernels have an order that shows: in what they print, in addresses that they are given, in what atomics return. */
 static uint32_t helpers_wanted(const struct func_grid *g)
 {
 	const struct func_program *p = g->l->program;
 	const struct func_how *how = g->how;
 	if (how->threads < 2 || func_cluster_size(g->l) > 1 || how->limit || how->together || how->check || p->prints ||
-	    p->allocates || p->atomics)
+	    p->allocates || p->ordered)
 		return 0;
 	return (how->threads < THREADS_MOST ? how->threads : THREADS_MOST) - 1;
 }

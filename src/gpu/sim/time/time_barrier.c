@@ -61,13 +61,15 @@ void time_cluster_try(struct time_run *x, struct time_block *b, uint64_t t)
 	struct func_cluster *c = b->f.cluster;
 	if (!func_cluster_meets(c))
 		return;
+	const struct sim_spec *s = x->g->spec;
+	const double latency = s->cluster_barrier > 0 ? s->cluster_barrier : s->barrier_latency;
 	x->epoch++;
 	for (uint32_t k = 0; k < func_cluster_size(x->l); k++) {
 		struct time_block *of = (struct time_block *)(void *)c->block[k];
 		if (!of)
 			continue;
 		struct time_cluster *there = &x->g->cluster[x->g->sm[of->sm].cluster];
-		release(&there->run, of, TIME_BARRIERS, t + (uint64_t)(x->g->spec->barrier_latency + 0.5));
+		release(&there->run, of, TIME_BARRIERS, t + (uint64_t)(latency + 0.5));
 		x->grid->woken |= there != x->c;
 	}
 }

@@ -27,6 +27,18 @@ static uint32_t most_wanted(const uint64_t *address, uint32_t mask)
 	return most;
 }
 
+/* Whether some lane reaches the shared memory of another block of the cluster. */
+static bool reaches_far(const struct time_warp *w, const uint64_t *address, uint32_t mask)
+{
+	const uint32_t own = w->block->f.rank + 1;
+	for (uint32_t rest = mask; rest; rest &= rest - 1) {
+		const uint64_t window = address[__builtin_ctz(rest)] / FUNC_RANK_BYTES;
+		if (window && window != own)
+			return true;
+	}
+	return false;
+}
+
 static uint64_t shared_access(struct time_run *x, const struct time_warp *w, const uint64_t *address,
 			      const struct func_inst *i, uint32_t mask, uint64_t t, uint32_t *busy)
 {
@@ -39,10 +51,12 @@ static uint64_t shared_access(struct time_run *x, const struct time_warp *w, con
 		time_note_passes(g, more + 1);
 	if (__builtin_expect(x->tally != NULL, 0))
 		time_counted(x, w)->passes += more + 1;
-	if (!more && i->kind != FUNC_ATOMIC) {
+	const bool far = s->cluster_shared > 0 && x->l->cluster[0] && reaches_far(w, address, mask);
+	if (!more && i->kind != FUNC_ATOMIC && !far) {
 		*busy = g->shared_issue;
 		return t + g->shared_latency;
 	}
+	latency = far ? s->cluster_shared : latency;
 	extra = more * s->shared_conflict_cost;
 	held = more * issue;
 	if (i->kind == FUNC_ATOMIC) {
@@ -50,7 +64,8 @@ static uint64_t shared_access(struct time_run *x, const struct time_warp *w, con
 		double again = mask & (mask - 1) ? (most_wanted(address, mask) - 1) * cost : 0;
 		extra = again > extra ? again : extra;
 		held = again > held ? again : held;
-		latency = s->shared_atomic_latency > 0 ? s->shared_atomic_latency : latency;
+		if (s->shared_atomic_latency > 0)
+			latency += s->shared_atomic_latency - s->shared.memory_latency;
 	}
 	*busy = g->shared_issue + time_fixed(held);
 	return t + (uint64_t)llround(latency + extra);

@@ -169,6 +169,32 @@ static void host_threads_change_nothing(void **state)
 	}
 }
 
+/* A thread adds one to a word 2000 times, and three to a longer one, and says its block's number for the largest. */
+static const char add_text[] = HEADER
+    ".visible .entry k(.param .u64 out)\n{\n	.reg .pred %p;\n	.reg .b32 %i, %n;\n	.reg .b64 %o;\n"
+    "	ld.param.u64 %o, [out];\n	mov.u32 %n, %ctaid.x;\n	mov.u32 %i, 2000;\nL:\n"
+    "	red.global.add.u32 [%o], 1;\n	red.global.add.u64 [%o + 8], 3;\n	red.global.max.s32 [%o + 16], %n;\n"
+    "	sub.u32 %i, %i, 1;\n	setp.ne.u32 %p, %i, 0;\n	@%p bra L;\n	ret;\n}\n";
+
+static void host_threads_add_up_together(void **state)
+{
+	(void)state;
+	struct machine m;
+	uint64_t sum[3];
+	const uint64_t each = 2000, blocks = 64, threads = 2;
+	prepare(&m, add_text);
+	assert_false(m.p->ordered);
+	assert_int_equal(how(&m, (uint32_t)blocks, (uint32_t)threads, &(struct func_how){.threads = 4}).end, FUNC_DONE);
+	memcpy(sum, m.memory.region[0].data, sizeof sum);
+	assert_int_equal(sum[0], each * blocks * threads);
+	assert_int_equal(sum[1], 3 * each * blocks * threads);
+	assert_int_equal(sum[2], blocks - 1);
+	drop(&m);
+	prepare(&m, meet_text);
+	assert_true(m.p->ordered);
+	drop(&m);
+}
+
 static enum func_end end_of(const char *body, uint32_t block, uint64_t limit)
 {
 	struct machine m;
@@ -207,9 +233,8 @@ static void it_ends_as_it_should(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(both_engines_compute_the_same),
-	    cmocka_unit_test(blocks_wait_for_each_other),
-	    cmocka_unit_test(host_threads_change_nothing),
+	    cmocka_unit_test(both_engines_compute_the_same), cmocka_unit_test(blocks_wait_for_each_other),
+	    cmocka_unit_test(host_threads_change_nothing),   cmocka_unit_test(host_threads_add_up_together),
 	    cmocka_unit_test(it_ends_as_it_should),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

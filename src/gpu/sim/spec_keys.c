@@ -290,11 +290,12 @@ static const char *const types[] = {"u16", "s16", "u32", "s32",	  "u64", "s64", 
 				    "b32", "b64", "f16", "f16x2", "f32", "f64", "pred"};
 /* PTX spellings, and those of variants: doc/gpu-file.md says which. */
 static const char *const ops[] = {
-    "add", "sub",  "mul",   "mulhi", "mulwide", "mul24", "mad",	  "mad24",   "fma",   "div",   "divapprox",
-    "rem", "abs",  "neg",   "min",   "max",	"sad",	 "and",	  "or",	     "xor",   "not",   "cnot",
-    "shl", "shr",  "shf",   "bfe",   "bfi",	"bfind", "popc",  "clz",     "brev",  "lop3",  "prmt",
-    "rcp", "sqrt", "rsqrt", "sin",   "cos",	"ex2",	 "lg2",	  "tanh",    "mov",   "cvt",   "setp",
-    "set", "selp", "slct",  "shfl",  "vote",	"match", "madhi", "madwide", "rcprn", "sqrtrn"};
+    "add",    "sub",	"mul",	   "mulhi",    "mulwide", "mul24", "mad",   "mad24",   "fma",	"div",	  "divapprox",
+    "rem",    "abs",	"neg",	   "min",      "max",	  "sad",   "and",   "or",      "xor",	"not",	  "cnot",
+    "shl",    "shr",	"shf",	   "bfe",      "bfi",	  "bfind", "popc",  "clz",     "brev",	"lop3",	  "prmt",
+    "rcp",    "sqrt",	"rsqrt",   "sin",      "cos",	  "ex2",   "lg2",   "tanh",    "mov",	"cvt",	  "setp",
+    "set",    "selp",	"slct",	   "shfl",     "vote",	  "match", "madhi", "madwide", "rcprn", "sqrtrn", "divfull",
+    "divsub", "rcpsub", "sqrtsub", "rsqrtsub", "ex2sub",  "lg2sub"};
 
 const char *const spec_atomics[SPEC_ATOMICS] = {"and", "or", "xor", "add", "inc", "dec", "min", "max", "exch", "cas"};
 

@@ -138,6 +138,8 @@ int func_compile(struct func_program **out, struct arena *a, const struct func_p
 		r = order(q, inst, info, leader, registers);
 	}
 	if (!r)
+		r = func_narrow(q, inst, info);
+	if (!r)
 		r = func_fuse(q, inst, info, leader);
 	if (!r)
 		*out = q;

@@ -59,9 +59,16 @@ static bool is_logic(const struct func_info *n)
 	       is_integer(n, 4);
 }
 
-static bool is_shift(const struct func_info *n)
+static bool is_shift(const struct func_info *n, unsigned bytes)
 {
-	return (n->ptx_op == PTX_OP_SHL || n->ptx_op == PTX_OP_SHR) && is_integer(n, 4);
+	return (n->ptx_op == PTX_OP_SHL || n->ptx_op == PTX_OP_SHR) && is_integer(n, bytes);
+}
+
+/* By a distance that the code names, to the left, into a sum. */
+static bool is_scaled(const struct func_info *n, const struct func_info *m)
+{
+	return n->ptx_op == PTX_OP_SHL && n->read_count == 1 &&
+	       ((is_shift(n, 4) && is_sum(m, 4)) || (is_shift(n, 8) && is_sum(m, 8)));
 }
 
 static bool is_logic_of_answers(const struct func_info *n)
@@ -101,11 +108,11 @@ static bool joins(struct fusing *f, const struct func_info *n, uint32_t use, boo
 		m->ptx_op = PTX_OP_SETP;
 		m->type = n->type;
 	} else if (m->ptx_op == PTX_OP_SELP && is_integer(m, 4) && two &&
-		   (is_sum(n, 4) || is_logic(n) || is_shift(n))) { /* done by those lanes that choose it */
+		   (is_sum(n, 4) || is_logic(n) || is_shift(n, 4))) { /* done by those lanes that choose it */
 		m->ptx_op = n->ptx_op;
 		m->type = n->type;
 	} else if (!((is_sum(n, 4) && is_sum(m, 4) && two) || (is_logic(n) && is_logic(m) && two) ||
-		     (n->ptx_op == PTX_OP_SHL && is_shift(n) && n->read_count == 1 && is_sum(m, 4) && two))) {
+		     (is_scaled(n, m) && two))) {
 		return false;
 	}
 	*inputs = 1;

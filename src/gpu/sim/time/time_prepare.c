@@ -42,6 +42,12 @@ static int32_t find(const struct sim_spec *s, const char *op, enum ptx_type type
 	return n >= 0 && s->op[n].present ? n : -1;
 }
 
+/* Of a function that is computed approximately: where subnormal numbers are kept, their range is compared, and scaled before and behind. */
+static const char *approximate(const struct func_info *i, const char *plain, const char *kept)
+{
+	return i->type == PTX_F32 && !(i->mods & PTX_FTZ) ? kept : plain;
+}
+
 /* A variant that hardware does otherwise has a name of its own in the file (doc/gpu-file.md), or NULL. */
 static const char *variant_of(const struct func_info *i)
 {
@@ -51,11 +57,19 @@ static const char *variant_of(const struct func_info *i)
 	case PTX_OP_MAD:
 		return i->mods & PTX_HI_PART ? "madhi" : i->mods & PTX_WIDE ? "madwide" : NULL;
 	case PTX_OP_DIV:
-		return i->mods & PTX_APPROX ? "divapprox" : NULL;
+		return i->mods & PTX_FULL     ? "divfull"
+		       : i->mods & PTX_APPROX ? approximate(i, "divapprox", "divsub")
+					      : NULL;
 	case PTX_OP_RCP:
-		return i->mods & PTX_APPROX ? NULL : "rcprn";
+		return i->mods & PTX_APPROX ? approximate(i, NULL, "rcpsub") : "rcprn";
 	case PTX_OP_SQRT:
-		return i->mods & PTX_APPROX ? NULL : "sqrtrn";
+		return i->mods & PTX_APPROX ? approximate(i, NULL, "sqrtsub") : "sqrtrn";
+	case PTX_OP_RSQRT:
+		return approximate(i, NULL, "rsqrtsub");
+	case PTX_OP_EX2:
+		return approximate(i, NULL, "ex2sub");
+	case PTX_OP_LG2:
+		return approximate(i, NULL, "lg2sub");
 	default:
 		return NULL;
 	}

@@ -81,6 +81,7 @@ const struct spec_key spec_keys[] = {
 	{"barrier.latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(barrier_latency), 1, 10000, REQUIRED, NO_WORDS, "cycles of one barrier in a block of one warp"},
 	{"cluster.barrier_latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(cluster_barrier), 0, 10000, "0", NO_WORDS, "cycles from the last arrival at a cluster's barrier until its warps go on; 0: as barrier.latency"},
 	{"cluster.shared_latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(cluster_shared), 0, 10000, "0", NO_WORDS, "cycles from a load of another block's shared memory, within the cluster, to its use; 0: as of a block's own"},
+	{"barrier.interval", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(barrier_interval), 0, 10000, "0", NO_WORDS, "cycles from one warp that comes to a barrier to the next one of its SM; 0: any number at once"},
 	{"branch.predicate", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(branch_predicate), 0, 10000, "0", NO_WORDS, "cycles from an instruction that computes a predicate to one that needs it; 0: the operation's own latency"},
 	{"branch.split", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(branch_split), 0, 10000, "0", NO_WORDS, "cycles more when lanes of a warp part at a branch"},
 	{"branch.latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(branch_latency), 1, 10000, REQUIRED, NO_WORDS, "cycles from a branch to the next instruction of its warp"},

@@ -198,6 +198,8 @@ void spec_random_host(struct str *out, uint64_t seed)
 		str_addf(out, "arith.div.{u32,s32}.routine = yes yes/no # guess: drawn\n");
 	if (rng_below(&r, 3) == 0)
 		str_addf(out, "arith.mul24.{u32,s32}.bytes = 8 bytes # guess: drawn\n");
+	if (rng_below(&r, 3) == 0)
+		str_addf(out, "barrier.interval = %llu cycles # guess: drawn\n", between(&r, 1, 4));
 }
 
 void spec_random_pipes(struct pipes_drawn *out, uint64_t seed)

@@ -4,6 +4,7 @@
  * paths pair with what other warps reach meanwhile. With independent threads it counts threads. Both ways those that have
  * exited are not waited for. */
 #include "gpu/sim/time/time_next.h"
+#include "gpu/sim/time/time_units.h"
 
 void time_next_path(struct time_run *x, struct time_warp *w, uint64_t earliest)
 {
@@ -99,6 +100,15 @@ static void cluster_barrier(struct time_run *x, struct time_warp *w, const struc
 	time_cluster_try(x, b, t);
 }
 
+/* When a warp that came to a barrier of its block is counted there: an SM's barriers take one after the other. */
+static uint64_t counted_at(struct time_run *x, const struct time_block *b, uint64_t t)
+{
+	struct time_sm *sm = &x->g->sm[b->sm];
+	const uint64_t at = t << FIX > sm->meets ? t << FIX : sm->meets;
+	sm->meets = at + time_fixed(x->g->spec->barrier_interval);
+	return at >> FIX;
+}
+
 void time_barriers_try(struct time_run *x, struct time_block *b, uint64_t t)
 {
 	for (uint32_t k = 0; k < TIME_BARRIERS; k++)
@@ -130,6 +140,7 @@ void time_barrier(struct time_run *x, struct time_warp *w, const struct func_ins
 		return;
 	}
 	x->epoch++;
+	t = counted_at(x, b, t);
 	b->barrier[number].arrived += x->l->independent ? (uint32_t)__builtin_popcountll(mask) : 1;
 	b->barrier[number].expected = (threads + size - 1) / size;
 	if (i->flags & FUNC_ARRIVE) {

@@ -196,6 +196,7 @@ struct time_sm {
 	struct time_sched *sched; /* spec->schedulers of them */
 	uint32_t cluster;
 	struct time_need used; /* by its resident blocks */
+	uint64_t meets;	       /* fixed point: when its barriers take one warp more */
 	uint64_t stored; /* when its stores so far have been taken: the far side's, where a cache there has a limit */
 };
 

@@ -214,16 +214,19 @@ void exec_wide_store(struct func_warp *w, const struct func_inst *i, uint32_t ma
 {
 	unsigned code = i->more[3], n = code >> MEM_COUNT_SHIFT & 7, width = code >> MEM_WIDTH_SHIFT & 15;
 	unsigned bytes = element_bytes(i, n);
+	uint8_t order[FUNC_LANES], *to[FUNC_LANES];
 	w->space = i->space;
 	EACH_LANE(l, mask)
 	{
-		uint8_t *p = exec_find(w, i->space, l, address_of(w, i, code, l), i->bytes, true);
-		if (!p)
+		to[l] = exec_find(w, i->space, l, address_of(w, i, code, l), i->bytes, true);
+		if (!to[l])
 			return;
-		for (unsigned k = 0; k < n; k++) {
-			exec_write_bytes(p + k * bytes, bytes, exec_get(w, k ? i->more[k - 1] : i->b, width == 8, l));
-		}
 	}
+	const unsigned lanes = func_store_order(mask, i->bytes, order);
+	for (unsigned at = 0; at < lanes; at++)
+		for (unsigned k = 0; k < n; k++)
+			exec_write_bytes(to[order[at]] + k * bytes, bytes,
+					 exec_get(w, k ? i->more[k - 1] : i->b, width == 8, order[at]));
 }
 EXEC_FORWARD(store)
 
@@ -385,9 +388,10 @@ void exec_wide_st_global_32(struct func_warp *w, const struct func_inst *i, uint
 		memcpy(r->data + (w->addr[0] - r->base), b, 4 * FUNC_LANES);
 		return;
 	}
-	EACH_LANE(l, mask)
-	{
+	for (uint32_t rest = mask; rest;) { /* func_store_order */
+		const uint32_t l = 31u - (uint32_t)__builtin_clz(rest);
 		memcpy(r->data + (w->addr[l] - r->base), &b[l], 4);
+		rest &= ~(1u << l);
 	}
 }
 

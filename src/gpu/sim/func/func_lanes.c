@@ -78,3 +78,14 @@ CLONES VECTORS void func_spread_64(uint64_t *row, uint32_t mask, uint64_t v)
 	for (uint64_t l = 0; l < FUNC_LANES; l++)
 		row[l] = mask >> l & 1 ? v : row[l];
 }
+
+unsigned func_store_order(uint32_t mask, unsigned bytes, uint8_t order[FUNC_LANES])
+{
+	const unsigned together = 128 / (bytes < 4 ? 4 : bytes);
+	unsigned n = 0;
+	for (unsigned first = 0; first < FUNC_LANES; first += together)
+		for (unsigned l = first + together; l-- > first;)
+			if (mask >> l & 1)
+				order[n++] = (uint8_t)l;
+	return n;
+}

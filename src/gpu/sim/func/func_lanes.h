@@ -24,4 +24,8 @@ uint64_t func_lanes_extent(const uint64_t *address, uint32_t mask, uint64_t *lea
 void func_spread_32(uint32_t *row, uint32_t mask, uint32_t v);
 void func_spread_64(uint64_t *row, uint32_t mask, uint64_t v);
 
+/* The lanes of the mask in the order in which a store's bytes land: 128 bytes go together, and of those the lowest lane's stay where several write
+ * one place (seen on an H200; CUDA leaves it open). Returns how many. */
+unsigned func_store_order(uint32_t mask, unsigned bytes, uint8_t order[FUNC_LANES]);
+
 #endif

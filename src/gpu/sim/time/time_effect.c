@@ -170,6 +170,12 @@ static bool put(struct time_overlay *o, uint64_t address, const uint8_t *data, u
 	return true;
 }
 
+/* How many lanes of the mask come before one of them. */
+static uint32_t place_in(uint32_t mask, uint32_t lane)
+{
+	return (uint32_t)__builtin_popcount(mask & ((1u << lane) - 1));
+}
+
 static bool index_stores(struct time_cluster *c)
 {
 	struct time_overlay *o = &c->overlay;
@@ -180,9 +186,15 @@ static bool index_stores(struct time_cluster *c)
 		const uint8_t *data = (const uint8_t *)(address + e->lanes);
 		if (e->kind == EFFECT_RUN)
 			good = put(o, address[0], (const uint8_t *)(address + 1), (uint32_t)e->lanes * e->bytes);
-		for (uint32_t n = 0; good && n < e->lanes && (e->kind == EFFECT_STORE || e->kind == EFFECT_ATOMIC); n++)
+		uint8_t order[FUNC_LANES];
+		const unsigned lanes = e->kind == EFFECT_STORE || e->kind == EFFECT_ATOMIC
+					   ? func_store_order(e->mask, e->bytes, order)
+					   : 0;
+		for (unsigned k = 0; good && k < lanes; k++) {
+			const uint32_t n = place_in(e->mask, order[k]);
 			good =
 			    put(o, address[n], e->kind == EFFECT_STORE ? data + (size_t)n * e->bytes : NULL, e->bytes);
+		}
 		o->indexed += e->size;
 	}
 	return good;
@@ -289,15 +301,24 @@ bool time_effect_serve(struct time_cluster *c, uint32_t effect, struct func_memo
 		}
 		return changed;
 	}
+	if (e->kind == EFFECT_STORE) {
+		uint8_t order[FUNC_LANES];
+		const unsigned lanes = func_store_order(e->mask, e->bytes, order);
+		for (unsigned k = 0; k < lanes; k++) {
+			const uint32_t at = place_in(e->mask, order[k]);
+			uint8_t *p = func_global(m, address[at], e->bytes);
+			if (p) /* func_access has looked */
+				changed |= write(p, follows + (size_t)at * e->bytes, e->bytes, look);
+		}
+		return changed;
+	}
 	uint32_t n = 0;
 	for (uint32_t rest = e->mask; rest; rest &= rest - 1, n++) {
 		uint32_t l = (uint32_t)__builtin_ctz(rest);
 		uint8_t *p = func_global(m, address[n], e->bytes), before[FUNC_ACCESS];
-		if (!p) /* func_access has looked */
+		if (!p)
 			continue;
-		if (e->kind == EFFECT_STORE) {
-			changed |= write(p, follows + (size_t)n * e->bytes, e->bytes, look);
-		} else if (e->kind == EFFECT_LOAD) {
+		if (e->kind == EFFECT_LOAD) {
 			func_load_data(e->f, fi, l, p);
 		} else {
 			uint64_t operand[2];

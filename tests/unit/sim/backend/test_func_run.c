@@ -195,6 +195,26 @@ static void host_threads_add_up_together(void **state)
 	drop(&m);
 }
 
+/* All lanes of a warp store to one place: words, pairs and fours of them. */
+static const char place_text[] =
+    HEADER ".visible .entry k(.param .u64 out)\n{\n	.reg .b32 %n;\n	.reg .b64 %o;\n"
+	   "	ld.param.u64 %o, [out];\n	mov.u32 %n, %tid.x;\n	st.global.u32 [%o], %n;\n"
+	   "	st.global.v2.u32 [%o + 8], {%n, %n};\n	st.global.v4.u32 [%o + 16], {%n, %n, %n, %n};\n	ret;\n}\n";
+
+static void lanes_store_to_one_place(void **state)
+{
+	(void)state;
+	struct machine m;
+	prepare(&m, place_text);
+	assert_int_equal(go(&m, 1, 32, 0).end, FUNC_DONE);
+	const uint32_t *words = (const uint32_t *)(const void *)m.memory.region[0].data;
+	/* 32, 16 and 8 lanes go together (an H200's answers) */
+	assert_int_equal(words[0], 0);
+	assert_int_equal(words[3], 16);
+	assert_int_equal(words[4], 24);
+	drop(&m);
+}
+
 static enum func_end end_of(const char *body, uint32_t block, uint64_t limit)
 {
 	struct machine m;
@@ -235,7 +255,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(both_engines_compute_the_same), cmocka_unit_test(blocks_wait_for_each_other),
 	    cmocka_unit_test(host_threads_change_nothing),   cmocka_unit_test(host_threads_add_up_together),
-	    cmocka_unit_test(it_ends_as_it_should),
+	    cmocka_unit_test(lanes_store_to_one_place),	     cmocka_unit_test(it_ends_as_it_should),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

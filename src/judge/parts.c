@@ -296,14 +296,23 @@ static bool join(struct search *s, uint32_t set, uint32_t other)
 	return s->one[i][k] = s->one[k][i] = true;
 }
 
-/* Holds a set to rings without pages of others. Returns whether it is apart from all; *of: a page that is of it, or n. */
+/* Whether a set is apart from all others. Of pages that no row has those say enough that are left out with others. */
+static bool is_settled(const struct search *s, uint32_t set)
+{
+	for (uint32_t q = 0; q < s->n; q++)
+		if (s->page[q] && s->page[q] != set && !apart_from(s, set)[q])
+			return false;
+	return true;
+}
+
+/* Holds a set to rings without pages of others, one at least. Returns whether it is apart from all; *of: a page that is of it, or n. */
 static bool is_apart(struct search *s, uint32_t set, uint32_t *of)
 {
 	const uint32_t row = first_row(s, set);
 	uint32_t first = 0, count;
 
 	*of = s->n;
-	for (unsigned i = 0; i < GAPS && *of == s->n && (count = best_gap(s, set, &first)) > 0; i++) {
+	for (unsigned i = 0; i < GAPS && !(i && is_settled(s, set)) && (count = best_gap(s, set, &first)) > 0; i++) {
 		const double nats = without(s, row, first, count);
 		if (!(fabs(nats) >= JUDGE_NATS))
 			return false;
@@ -311,11 +320,10 @@ static bool is_apart(struct search *s, uint32_t set, uint32_t *of)
 			set_apart(s, set, first, count);
 		else
 			*of = culprit(s, set, first, count);
-	}
-	for (uint32_t q = 0; q < s->n; q++)
-		if (s->page[q] != set && !apart_from(s, set)[q])
+		if (*of < s->n)
 			return false;
-	return *of == s->n;
+	}
+	return is_settled(s, set);
 }
 
 /* The set of a page that rows do not tell: the one of those that it may be of that fits without it, and no other does. 0: none. Sets that both fit without it

@@ -134,14 +134,14 @@ struct exec_process {
 	struct CUmemPool_st *pool;
 	struct func_texture texture[EXEC_TEXTURES]; /* dimensions 0: free */
 	struct func_print print;
-	double ns;			      /* simulated time */
+	double ns;					    /* simulated time */
 	bool untimed, events_told, slow_told, borrows_told; /* no cycles; what was said about it */
-	double wall;			      /* seconds that this machine took for launches */
-	const char *stats;		      /* where to; NULL: not asked for */
-	struct str log;			      /* of launches, as JSON */
-	struct sim_check *check;	      /* NULL: not asked for */
-	uint64_t graph_bytes, graph_most;     /* of memory that graphs take, now and at most */
-	uint64_t heap_most, heap_used;	      /* bytes that kernels' malloc may have, and has */
+	double wall;					    /* seconds that this machine took for launches */
+	const char *stats;				    /* where to; NULL: not asked for */
+	struct str log;					    /* of launches, as JSON */
+	struct sim_check *check;			    /* NULL: not asked for */
+	uint64_t graph_bytes, graph_most;		    /* of memory that graphs take, now and at most */
+	uint64_t heap_most, heap_used;			    /* bytes that kernels' malloc may have, and has */
 };
 extern struct exec_process exec_process;
 

@@ -1,5 +1,5 @@
 /* The part of a description that says what atomics cost, and what a probe should find of it. */
-#include "gpu/sim/spec_file.h"
+#include "gpu/sim/spec_tell.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,18 +32,11 @@ int spec_read_atomics(const struct spec_file *f, struct sim_spec *s)
 
 /* ---- what a probe should find ---- */
 
-struct teller {
-	int (*each)(void *ctx, const struct truth *t);
-	void *ctx;
-	int rc;
-};
-
-static void tell(struct teller *t, const char *op, const char *property, double number, double tolerance)
+static void tell_atomic(struct teller *t, const char *op, const char *property, double number, double tolerance)
 {
 	char key[KEY_BYTES];
 	snprintf(key, sizeof key, "atomic.%s.%s", op, property);
-	if (t->rc == 0)
-		t->rc = t->each(t->ctx, &(struct truth){.key = key, .number = number, .tolerance = tolerance});
+	tell_number(t, key, number, tolerance);
 }
 
 /* Transactions of 32 threads on one word, and on the words of a line: what the coalescer makes of them. And the bytes of each. */
@@ -93,7 +86,7 @@ static void tell_apart(struct teller *t, const char *op, const char *property, c
 		     cycles = fmax(a->distinct + s->atomic_request * each, a->same_address / words),
 		     others = fmax(beyond(s, &p) * each, (sends + s->global.request / threads) / asks);
 	const bool one_unit = words == 1 || !s->atomic_units || spec_atomic_unit(s) >= LINE_BYTES;
-	tell(t, op, property, fmax(cycles, others), one_unit && others < cycles / 2 ? RATE * cycles : ANY);
+	tell_atomic(t, op, property, fmax(cycles, others), one_unit && others < cycles / 2 ? RATE * cycles : ANY);
 }
 
 static void tell_rates(struct teller *t, const struct sim_spec *s, const char *op, const struct atomic_spec *a)
@@ -109,7 +102,7 @@ static void tell_rates(struct teller *t, const struct sim_spec *s, const char *o
 			 s->outstanding_merge ? fmax(p.same, ceil(LANES / (double)s->outstanding_merge)) : p.same,
 		     sends = s->atomic_issue > 0 ? s->atomic_issue : s->global.issue * requests / LANES,
 		     lanes = fmax(fmax(a->same_address, a->distinct), sends);
-	tell(t, op, "lanes", lanes, RATE * lanes + s->atomic_request * p.same / LANES + 1.0 / LANES);
+	tell_atomic(t, op, "lanes", lanes, RATE * lanes + s->atomic_request * p.same / LANES + 1.0 / LANES);
 }
 
 int spec_truth_atomics(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
@@ -134,7 +127,7 @@ int spec_truth_atomics(const struct sim_spec *s, int (*each)(void *ctx, const st
 	for (size_t k = 0; k < sizeof named / sizeof *named; k++) {
 		const double own = s->atomic[named[k].op].latency, latency = (own > 0 ? own : load) + far / 2;
 		if (s->cc >= named[k].cc)
-			tell(&t, named[k].name, "latency", latency, timed ? LATENCY + far / 2 + offset : ANY);
+			tell_atomic(&t, named[k].name, "latency", latency, timed ? LATENCY + far / 2 + offset : ANY);
 	}
 	for (size_t k = 0; k < sizeof rated / sizeof *rated; k++) {
 		static const struct atomic_spec none;
@@ -142,18 +135,18 @@ int spec_truth_atomics(const struct sim_spec *s, int (*each)(void *ctx, const st
 			tell_rates(&t, s, rated[k], &s->atomic[rated_op[k]]);
 			continue;
 		}
-		tell(&t, rated[k], "same_address", none.same_address, ANY);
-		tell(&t, rated[k], "distinct", none.distinct, ANY);
+		tell_atomic(&t, rated[k], "same_address", none.same_address, ANY);
+		tell_atomic(&t, rated[k], "distinct", none.distinct, ANY);
 	}
 	for (size_t k = 0; k < 3 && !timed; k++) {
 		static const char *const others[] = {"line", "unused", "lanes"};
-		tell(&t, "add", others[k], 0, ANY);
+		tell_atomic(&t, "add", others[k], 0, ANY);
 	}
 	if (s->cc < 12)
 		return t.rc;
-	tell(&t, "shared", "latency",
-	     s->shared_atomic_latency > 0 ? s->shared_atomic_latency : s->shared.memory_latency, LATENCY);
+	tell_atomic(&t, "shared", "latency",
+		    s->shared_atomic_latency > 0 ? s->shared_atomic_latency : s->shared.memory_latency, LATENCY);
 	const double more = s->shared_atomic_same > 0 ? s->shared_atomic_same : s->shared_conflict_cost;
-	tell(&t, "shared", "same_address", more, RATE * more + 1.0 / LANES);
+	tell_atomic(&t, "shared", "same_address", more, RATE * more + 1.0 / LANES);
 	return t.rc;
 }

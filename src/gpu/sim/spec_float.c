@@ -1,6 +1,6 @@
 /* The part of a description that says what floating-point arithmetic gives: values, no times. */
 #include "gpu/sim/func/func.h"
-#include "gpu/sim/spec_file.h"
+#include "gpu/sim/spec_tell.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,24 +71,12 @@ void spec_target(const struct sim_spec *s, struct func_target *t)
 
 /* ---- what a probe should find ---- */
 
-struct teller {
-	int (*each)(void *ctx, const struct truth *t);
-	void *ctx;
-	int rc;
-};
-
-static void tell(struct teller *t, const char *key, const char *text)
-{
-	if (t->rc == 0)
-		t->rc = t->each(t->ctx, &(struct truth){.key = key, .text = text});
-}
-
-static void tell_number(struct teller *t, const char *function, const char *property, double number, double tolerance)
+static void tell_function(struct teller *t, const char *function, const char *property, double number, double tolerance)
 {
 	char key[KEY_BYTES];
 	snprintf(key, sizeof key, "sfu.%s.%s", function, property);
-	if (t->rc == 0 && number > 0)
-		t->rc = t->each(t->ctx, &(struct truth){.key = key, .number = number, .tolerance = tolerance});
+	if (number > 0)
+		tell_number(t, key, number, tolerance);
 }
 
 /* Everything is rounded to nearest but what the special function unit does before operations say how they round. */
@@ -109,16 +97,16 @@ static void tell_rounding(struct teller *t, const struct sim_spec *s)
 	for (size_t k = 0; k < sizeof of / sizeof *of; k++)
 		for (size_t n = 0; n < of[k].count && of[k].there; n++) {
 			snprintf(key, sizeof key, "float.%s.rounding", of[k].names[n]);
-			tell(t, key, "nearest");
+			tell_text(t, key, "nearest");
 		}
 	if (s->has_fma)
-		tell(t, "float.fma.rounding", "nearest");
+		tell_text(t, "float.fma.rounding", "nearest");
 	const char *root = s->cc < FUSES ? "approximate" : "nearest";
-	tell(t, "float.div.rounding", root);
-	tell(t, "float.sqrt.rounding", root);
+	tell_text(t, "float.div.rounding", root);
+	tell_text(t, "float.sqrt.rounding", root);
 	const bool fused = spec_mad_fuses(s);
-	tell(t, "float.mad.fused", fused ? "yes" : "no");
-	tell(t, "float.mad.rounding", !fused && s->mad_product == PRODUCT_TRUNCATED ? "truncated" : "nearest");
+	tell_text(t, "float.mad.fused", fused ? "yes" : "no");
+	tell_text(t, "float.mad.rounding", !fused && s->mad_product == PRODUCT_TRUNCATED ? "truncated" : "nearest");
 }
 
 /* What the words of the special function unit make of its functions. */
@@ -135,11 +123,11 @@ static void tell_special(struct teller *t, const struct sim_spec *s)
 		const enum sfu_function f = k < SFU_FUNCTIONS ? (enum sfu_function)k : SFU_SIN;
 		const char *name = k < SFU_FUNCTIONS ? sfu_names[k] : "cos";
 		const struct sfu_accuracy a = sfu_accuracy(unit, f);
-		tell_number(t, name, "good_bits", a.good_bits, BITS_TOLERANCE);
-		tell_number(t, name, "max_ulp", a.max_ulp, ULP_TOLERANCE * a.max_ulp);
-		tell_number(t, name, "exact_ratio", a.exact_ratio, RATIO_TOLERANCE);
+		tell_function(t, name, "good_bits", a.good_bits, BITS_TOLERANCE);
+		tell_function(t, name, "max_ulp", a.max_ulp, ULP_TOLERANCE * a.max_ulp);
+		tell_function(t, name, "exact_ratio", a.exact_ratio, RATIO_TOLERANCE);
 		snprintf(key, sizeof key, "sfu.%s.monotonic", name);
-		tell(t, key, sfu_steps_back(unit, f) ? "no" : "yes");
+		tell_text(t, key, sfu_steps_back(unit, f) ? "no" : "yes");
 	}
 	mem_free(unit);
 }
@@ -148,12 +136,12 @@ int spec_truth_float(const struct sim_spec *s, int (*each)(void *ctx, const stru
 {
 	struct teller t = {each, ctx, 0};
 	tell_rounding(&t, s);
-	tell(&t, "float.denormals", spec_keeps_denormals(s) ? "yes" : "no");
+	tell_text(&t, "float.denormals", spec_keeps_denormals(s) ? "yes" : "no");
 	if (s->has_f64)
-		tell(&t, "float.f64.denormals", "yes");
+		tell_text(&t, "float.f64.denormals", "yes");
 	if (s->has_f16)
-		tell(&t, "float.f16.denormals", "yes");
-	tell(&t, "float.specials", "yes");
+		tell_text(&t, "float.f16.denormals", "yes");
+	tell_text(&t, "float.specials", "yes");
 	tell_special(&t, s);
 	return t.rc;
 }

@@ -1,6 +1,6 @@
 /* What a stream of loads should draw from each place: between what the narrowest place on its way lets through and what is left
  * when a request always finds all others before it. */
-#include "gpu/sim/spec_file.h"
+#include "gpu/sim/spec_tell.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -10,24 +10,6 @@
 #define HELD_UP	  0.2  /* ... by so much */
 #define LOAD	  16   /* bytes of one lane */
 #define CYCLE	  (1 + 1e-9)
-
-struct teller {
-	int (*each)(void *ctx, const struct truth *t);
-	void *ctx;
-	int rc;
-};
-
-static void tell(struct teller *t, const char *key, double number, double tolerance)
-{
-	if (t->rc == 0)
-		t->rc = t->each(t->ctx, &(struct truth){.key = key, .number = number, .tolerance = tolerance});
-}
-
-static void tell_absent(struct teller *t, const char *key)
-{
-	if (t->rc == 0)
-		t->rc = t->each(t->ctx, &(struct truth){.key = key, .absent = true});
-}
 
 static double fill(const struct cache_spec *c)
 {
@@ -131,7 +113,7 @@ static void tell_way(struct teller *t, const char *key, const struct way *w)
 	const double served = fmin(w->least, w->worst) * (1 - w->idle - (w->next > NEAR * w->least ? SLACK : HELD_UP));
 	const double lo = isfinite(waits) ? (1 - SLACK) / (1 / served + w->slowest / w->flight) : served;
 	if (isfinite(hi))
-		tell(t, key, (lo + hi) / 2, (hi - lo) / 2);
+		tell_number(t, key, (lo + hi) / 2, (hi - lo) / 2);
 }
 
 double spec_port_turn(const struct cache_spec *c, double bytes)
@@ -215,17 +197,17 @@ static void tell_memory(struct teller *t, const struct sim_spec *s)
 	/* What memory gives, whatever lets less through on the way to it. */
 	const double pins = s->dram_bandwidth / (s->has_l1 || s->has_l2 ? 1 : requests(s));
 	if (w.least < pins)
-		tell(t, "memory.global.bandwidth", pins, SLACK * pins);
+		tell_number(t, "memory.global.bandwidth", pins, SLACK * pins);
 	else
 		tell_way(t, "memory.global.bandwidth", &w);
 	tolerance = w.idle + (w.next > NEAR * w.least ? SLACK : HELD_UP);
 	if (s->dram.banks || s->outstanding != OUTSTANDING_NONE)
 		tolerance += 1;
-	tell(t, "memory.global.fetch", fetch, (tolerance + 0.15) * fetch);
+	tell_number(t, "memory.global.fetch", fetch, (tolerance + 0.15) * fetch);
 	/* Rows, banks and narrow places on the way take what they take: the pins are the end of it. */
 	if (s->dram_bandwidth > 0) {
 		const double most = s->dram_bandwidth / fetch * (1 + SLACK);
-		tell(t, "memory.global.scattered_loads", most / 2, most / 2);
+		tell_number(t, "memory.global.scattered_loads", most / 2, most / 2);
 	}
 }
 
@@ -238,14 +220,14 @@ int spec_truth_rates(const struct sim_spec *s, int (*each)(void *ctx, const stru
 	shared = shared > 0 ? 4.0 * s->warp_size / shared : 0;
 	tell_memory(&t, s);
 	if (shared > 0)
-		tell(&t, "shared.bandwidth", shared, SLACK * shared);
+		tell_number(&t, "shared.bandwidth", shared, SLACK * shared);
 	int add = spec_find_op(s, "add", "u32");
 	if (add >= 0)
-		tell(&t, "branch.turn",
-		     s->op[add].latency +
-			 (s->branch_predicate > 0 ? s->branch_predicate : s->op[s->default_op].latency) +
-			 fmax(s->branch_latency, round(s->warp_interval)),
-		     CYCLE);
+		tell_number(&t, "branch.turn",
+			    s->op[add].latency +
+				(s->branch_predicate > 0 ? s->branch_predicate : s->op[s->default_op].latency) +
+				fmax(s->branch_latency, round(s->warp_interval)),
+			    CYCLE);
 	tell_cache(&t, s, 0, false);
 	tell_cache(&t, s, 1, false);
 	tell_cache(&t, s, 1, true);

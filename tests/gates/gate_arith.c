@@ -13,15 +13,29 @@ static bool link_text(char *out, size_t n, const struct sim_spec *s, const struc
 	for (size_t i = 0; i < sizeof two / sizeof two[0]; i++)
 		if (!strcmp(op, two[i]))
 			return snprintf(out, n, "%s.%s %%v0, %%v0, %%v1;", op, type) > 0;
-	for (size_t i = 0; i < sizeof approx / sizeof approx[0]; i++)
+	/* From sm_20 on the plain names of a file are those of functions that take subnormal numbers for zero. */
+	const char *zero = single && s->cc >= 20 ? ".ftz" : "";
+	for (size_t i = 0; i < sizeof approx / sizeof approx[0]; i++) {
+		const size_t name = strlen(approx[i]);
 		if (!strcmp(op, approx[i]))
-			return snprintf(out, n, "%s.approx.%s %%v0, %%v0;", op, type) > 0;
+			return snprintf(out, n, "%s.approx%s.%s %%v0, %%v0;", op, zero, type) > 0;
+		if (!strncmp(op, approx[i], name) && !strcmp(op + name, "sub"))
+			return snprintf(out, n, "%s.approx.%s %%v0, %%v0;", approx[i], type) > 0;
+	}
 	static const char *const rounded[][2] = {{"rcprn", "rcp"}, {"sqrtrn", "sqrt"}};
 	for (size_t i = 0; i < sizeof rounded / sizeof rounded[0]; i++)
 		if (!strcmp(op, rounded[i][0]))
 			return snprintf(out, n, "%s.rn.%s %%v0, %%v0;", rounded[i][1], type) > 0;
-	if (!strcmp(op, "not"))
-		return snprintf(out, n, "not.%s %%v0, %%v0;", type) > 0;
+	if (!strcmp(op, "not") || !strcmp(op, "neg") || !strcmp(op, "clz"))
+		return snprintf(out, n, "%s.%s %%v0, %%v0;", op, type) > 0;
+	if (!strcmp(op, "bfe"))
+		return snprintf(out, n, "bfe.%s %%v0, %%v0, 1, 8;", type) > 0;
+	if (!strcmp(op, "selp"))
+		return snprintf(out, n, "selp.%s %%v0, %%v0, %%v1, %%p0;", type) > 0;
+	if (!strcmp(op, "madhi"))
+		return snprintf(out, n, "mad.hi.%s %%v0, %%v0, %%v1, %%v1;", type) > 0;
+	if (!strcmp(op, "madwide"))
+		return snprintf(out, n, "mad.wide.%s %%v0, %%r8, %%r8, %%v0;", type) > 0;
 	if (!strcmp(op, "shl") || !strcmp(op, "shr"))
 		return snprintf(out, n, "%s.%s %%v0, %%v0, %%r8;", op, type) > 0;
 	if (!strcmp(op, "mul"))
@@ -46,7 +60,9 @@ static bool link_text(char *out, size_t n, const struct sim_spec *s, const struc
 	if (!strcmp(op, "shfl"))
 		return snprintf(out, n, "shfl.sync.idx.%s %%v0, %%v0, 0, 31, -1;", type) > 0;
 	if (!strcmp(op, "divapprox"))
-		return snprintf(out, n, "div.approx.%s %%v0, %%v0, %%v1;", type) > 0;
+		return snprintf(out, n, "div.approx%s.%s %%v0, %%v0, %%v1;", zero, type) > 0;
+	if (!strcmp(op, "divsub") || !strcmp(op, "divfull"))
+		return snprintf(out, n, "div.%s.%s %%v0, %%v0, %%v1;", op[3] == 's' ? "approx" : "full", type) > 0;
 	return false;
 }
 
@@ -62,14 +78,19 @@ static double chain(struct gate *g, const struct op_spec *o, uint32_t links)
 		return -1;
 	}
 	/* Halves lie in untyped registers. */
-	const char *reg = !strcmp(o->type, "f16") ? "b16" : !strcmp(o->type, "f16x2") ? "b32" : o->type;
+	const char *reg = !strcmp(o->type, "f16")     ? "b16"
+			  : !strcmp(o->type, "f16x2") ? "b32"
+			  : !strcmp(o->op, "madwide") ? (o->type[0] == 'u' ? "u64" : "s64")
+						      : o->type;
 	str_init(&t);
 	gate_head(&t, s, false, 0, "");
-	str_addf(&t, "\t.reg .%s %%v<3>;\n\tmov.u32 %%r8, 3;\n\tmov.u32 %%r4, 3;\n", reg);
+	str_addf(&t, "\t.reg .%s %%v<3>;\n\tmov.u32 %%r8, 3;\n\tmov.u32 %%r4, 3;\n\tsetp.eq.u32 %%p0, %%r8, 3;\n", reg);
 	if (!strcmp(o->type, "f16"))
 		str_add(&t, "\tcvt.u16.u32 %v0, %r8;\n\tcvt.u16.u32 %v1, %r8;\n");
 	else if (!strcmp(reg, "b32") || !strcmp(reg, "u32") || !strcmp(reg, "s32"))
 		str_addf(&t, "\tmov.%s %%v0, %%r8;\n\tmov.%s %%v1, %%r8;\n", reg, reg);
+	else if (strcmp(reg + 1, "64") == 0 && reg[0] != 'f')
+		str_add(&t, "\tcvt.u64.u32 %v0, %r8;\n\tcvt.u64.u32 %v1, %r8;\n");
 	else
 		str_addf(&t, "\tcvt.rn.%s.u32 %%v0, %%r8;\n\tcvt.rn.%s.u32 %%v1, %%r8;\n", reg, reg);
 	str_add(&t, "PASS:\n\tmov.u32 %r0, %clock;\n");
@@ -80,10 +101,19 @@ static double chain(struct gate *g, const struct op_spec *o, uint32_t links)
 	return gate_third_pass(g, s, &t, 1);
 }
 
+/* Results of another type than the operands make no chain: predicates, whole products, counts of bits. sim-native-counts has their instructions. */
+static bool is_chain(const struct op_spec *o)
+{
+	return strcmp(o->op, "setp") != 0 && strcmp(o->op, "mulwide") != 0 &&
+	       !(strcmp(o->op, "popc") == 0 && strcmp(o->type, "b64") == 0);
+}
+
 void gates_arithmetic(struct gate *g)
 {
 	for (uint32_t i = 0; i < g->s->op_count; i++) {
 		const struct op_spec *o = &g->s->op[i];
+		if (!is_chain(o))
+			continue;
 		/* Short enough for the smallest instruction cache. */
 		uint32_t n = 128 / (o->native_ops ? o->native_ops : 1);
 		n = n < 4 ? 4 : n;

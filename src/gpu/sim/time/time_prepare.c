@@ -43,13 +43,14 @@ static int32_t find(const struct sim_spec *s, const char *op, enum ptx_type type
 }
 
 /* Of a function that is computed approximately: where subnormal numbers are kept, their range is compared, and scaled before and behind. */
-static const char *approximate(const struct func_info *i, const char *plain, const char *kept)
+static const char *approximate(const struct func_info *i, bool kept, const char *plain, const char *keeping)
 {
-	return i->type == PTX_F32 && !(i->mods & PTX_FTZ) ? kept : plain;
+	return kept && i->type == PTX_F32 && !(i->mods & PTX_FTZ) ? keeping : plain;
 }
 
-/* A variant that hardware does otherwise has a name of its own in the file (doc/gpu-file.md), or NULL. */
-static const char *variant_of(const struct func_info *i)
+/* A variant that hardware does otherwise has a name of its own in the file (doc/gpu-file.md), or NULL. kept: and so has one that keeps subnormal
+ * numbers. */
+static const char *variant_of(const struct func_info *i, bool kept)
 {
 	switch (i->ptx_op) {
 	case PTX_OP_MUL:
@@ -58,18 +59,18 @@ static const char *variant_of(const struct func_info *i)
 		return i->mods & PTX_HI_PART ? "madhi" : i->mods & PTX_WIDE ? "madwide" : NULL;
 	case PTX_OP_DIV:
 		return i->mods & PTX_FULL     ? "divfull"
-		       : i->mods & PTX_APPROX ? approximate(i, "divapprox", "divsub")
+		       : i->mods & PTX_APPROX ? approximate(i, kept, "divapprox", "divsub")
 					      : NULL;
 	case PTX_OP_RCP:
-		return i->mods & PTX_APPROX ? approximate(i, NULL, "rcpsub") : "rcprn";
+		return i->mods & PTX_APPROX ? approximate(i, kept, NULL, "rcpsub") : "rcprn";
 	case PTX_OP_SQRT:
-		return i->mods & PTX_APPROX ? approximate(i, NULL, "sqrtsub") : "sqrtrn";
+		return i->mods & PTX_APPROX ? approximate(i, kept, NULL, "sqrtsub") : "sqrtrn";
 	case PTX_OP_RSQRT:
-		return approximate(i, NULL, "rsqrtsub");
+		return approximate(i, kept, NULL, "rsqrtsub");
 	case PTX_OP_EX2:
-		return approximate(i, NULL, "ex2sub");
+		return approximate(i, kept, NULL, "ex2sub");
 	case PTX_OP_LG2:
-		return approximate(i, NULL, "lg2sub");
+		return approximate(i, kept, NULL, "lg2sub");
 	default:
 		return NULL;
 	}
@@ -79,9 +80,12 @@ static const char *variant_of(const struct func_info *i)
  * untyped variants run on, then the default. */
 static int32_t op_of(const struct sim_spec *s, const struct func_info *i)
 {
-	const char *name = ptx_op_name((enum ptx_op)i->ptx_op), *variant = variant_of(i);
+	const char *name = ptx_op_name((enum ptx_op)i->ptx_op), *const variant[] = {variant_of(i, true),
+										    variant_of(i, false)};
 	enum ptx_type type = (enum ptx_type)i->type;
-	int32_t n = variant ? find(s, variant, type) : -1;
+	int32_t n = -1;
+	for (unsigned k = 0; k < 2 && n < 0; k++)
+		n = variant[k] ? find(s, variant[k], type) : -1;
 	if (n < 0)
 		n = find(s, name, type);
 	if (n < 0) {

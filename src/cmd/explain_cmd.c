@@ -236,6 +236,10 @@ static int nothing(struct cmd_context *c, int argc, char **argv, const char *whe
 	const char *names[512], *near;
 	size_t n = 0;
 
+	if (argc == 1 && !strchr(argv[0], '*') && key_family(argv[0]))
+		return cmd_fail(c, CMD_USAGE,
+				"%s has nothing of %s: the run did not ask; `fathom explain %s` says which probe does",
+				where, argv[0], argv[0]);
 	for (; n < key_family_count && n < sizeof(names) / sizeof(names[0]); n++)
 		names[n] = key_families[n].pattern;
 	near = argc == 1 ? str_nearest(argv[0], names, n) : NULL;

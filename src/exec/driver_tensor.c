@@ -100,6 +100,8 @@ EXEC_API CUresult cuTensorMapEncodeIm2col(void *map, int type, uint32_t rank, CU
 EXEC_API CUresult cuTensorMapReplaceAddress(void *map, CUdeviceptr base)
 {
 	struct func_tensor t;
+	if (!map)
+		return EXEC_INVALID_VALUE;
 	memcpy(&t, map, sizeof t);
 	if (t.magic != TENSOR_MAGIC || base % LINE)
 		return EXEC_INVALID_VALUE;

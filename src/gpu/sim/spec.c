@@ -160,19 +160,7 @@ static int read_weights(const struct spec_file *f, struct cache_spec *c, const c
 		return 0;
 	if (c->policy != POLICY_WEIGHTED)
 		return spec_fail(f, l->line, "'%s' is only for policy weighted", key);
-	const char *list = l->value;
-	char item[48];
-	uint32_t n = 0;
-	while (spec_item(&list, item, sizeof item)) {
-		if (n == c->ways)
-			return spec_fail(f, l->line, "'%s' has more values than the cache has ways, %u", key, c->ways);
-		int rc = spec_number(f, l, item, &c->weight[n++]);
-		if (rc)
-			return rc;
-	}
-	if (n != c->ways)
-		return spec_fail(f, l->line, "'%s' has %u values for %u ways", key, n, c->ways);
-	return 0;
+	return spec_numbers(f, l, c->weight, c->ways, "the cache has", "ways");
 }
 
 static int read_cache(const struct spec_file *f, const struct sim_spec *s, struct cache_spec *c, const char *path,
@@ -334,22 +322,7 @@ static int read_offsets(const struct spec_file *f, struct sim_spec *s)
 	if (!s->cluster_offset)
 		return err_nomem(f->e);
 	const struct spec_line *l = spec_line(f, "network.cluster_offset");
-	if (!l)
-		return 0;
-	const char *list = l->value;
-	char item[48];
-	uint32_t n = 0;
-	while (spec_item(&list, item, sizeof item)) {
-		if (n == s->cluster_count)
-			return spec_fail(f, l->line, "'%s' has more values than the GPU has clusters, %u", l->key,
-					 s->cluster_count);
-		int rc = spec_number(f, l, item, &s->cluster_offset[n++]);
-		if (rc)
-			return rc;
-	}
-	if (n != s->cluster_count)
-		return spec_fail(f, l->line, "'%s' has %u values for %u clusters", l->key, n, s->cluster_count);
-	return 0;
+	return l ? spec_numbers(f, l, s->cluster_offset, s->cluster_count, "the GPU has", "clusters") : 0;
 }
 
 static int read_splits(const struct spec_file *f, struct sim_spec *s)

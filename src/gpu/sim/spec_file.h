@@ -84,6 +84,9 @@ int spec_fail(const struct spec_file *f, unsigned line, const char *fmt, ...) __
 bool spec_item(const char **list, char *out, size_t n);
 /* A number in the base unit of the line's dimension, within the key's limits. */
 int spec_number(const struct spec_file *f, const struct spec_line *l, const char *text, double *out);
+/* A list of exactly `count` numbers, one for each of what there is: "ways", which "the cache has". 0 or an error of the line. */
+int spec_numbers(const struct spec_file *f, const struct spec_line *l, double *out, uint32_t count, const char *owner,
+		 const char *what);
 
 /* ---- spec_ops.c: pipes and operations ---- */
 int spec_read_pipes(const struct spec_file *f, struct sim_spec *s);

@@ -310,3 +310,21 @@ int spec_number(const struct spec_file *f, const struct spec_line *l, const char
 	*out = v;
 	return 0;
 }
+
+int spec_numbers(const struct spec_file *f, const struct spec_line *l, double *out, uint32_t count, const char *owner,
+		 const char *what)
+{
+	const char *list = l->value;
+	char item[48];
+	uint32_t n = 0;
+	while (spec_item(&list, item, sizeof item)) {
+		if (n == count)
+			return spec_fail(f, l->line, "'%s' has more values than %s %s, %u", l->key, owner, what, count);
+		const int rc = spec_number(f, l, item, &out[n++]);
+		if (rc)
+			return rc;
+	}
+	if (n != count)
+		return spec_fail(f, l->line, "'%s' has %u values for %u %s", l->key, n, count, what);
+	return 0;
+}

@@ -84,20 +84,12 @@ static int read_units(const struct spec_file *f, const struct sim_spec *s, struc
 		o->rate[0] = o->throughput;
 		return 0;
 	}
-	uint32_t n = 0;
+	const int rc = spec_numbers(f, r, o->rate, o->pipe_count, "there are", "pipes");
+	if (rc)
+		return rc;
 	double sum = 0;
-	list = r->value;
-	while (spec_item(&list, item, sizeof item)) {
-		if (n == o->pipe_count)
-			return spec_fail(f, r->line, "'%s' has more values than there are pipes, %u", rates_key,
-					 o->pipe_count);
-		int rc = spec_number(f, r, item, &o->rate[n]);
-		if (rc)
-			return rc;
-		sum += o->rate[n++];
-	}
-	if (n != o->pipe_count)
-		return spec_fail(f, r->line, "'%s' has %u values for %u pipes", rates_key, n, o->pipe_count);
+	for (uint32_t n = 0; n < o->pipe_count; n++)
+		sum += o->rate[n];
 	if (sum < o->throughput * 0.999999 || sum > o->throughput * 1.000001)
 		return spec_fail(f, r->line, "'%s' sums to %g, but the throughput is %g ops/clk/SM", rates_key, sum,
 				 o->throughput);

@@ -126,8 +126,9 @@ void arithmetic_conclude_block(struct study *s, unsigned row)
 	}
 	const struct spans t = point_spans(pt, warps);
 	const double rate = operations / t.typical;
-	study_measured_number(s, key, rate, fmin(operations / t.hi, (1 - BLOCKS_APART) * rate),
-			      fmax(operations / t.lo, (1 + BLOCKS_APART) * rate), "sm",
+	double lo = operations / t.hi, hi = operations / t.lo;
+	stat_widen(rate, BLOCKS_APART, &lo, &hi);
+	study_measured_number(s, key, rate, lo, hi, "sm",
 			      "operations over the clocks from the first warp's begin to the last one's end", evidence,
 			      "%u warps of one chain of %u links", warps, BLOCK_LINKS);
 }

@@ -25,15 +25,15 @@ enum {
 	BLOCKS = 8,	    /* that ask at once, at most */
 	RATE_BYTES = 32 * 8 /* words of a line */
 };
-#define CHAINS_APART                                                                                                   \
-	1 /* cycles that an atomic of two equal chains differs by, from launch to launch: three runs of an H200 */
-#define SWING	    0.5	  /* cycles: what a faster clock may change without a word */
-#define AGREES	    0.005 /* of a latency: that usual launches may be off */
-#define SAME_RATE   0.1	  /* of half as many SMs: then it is not they that are the limit */
-#define ENDS	    0.03  /* of a rate: launches of two lengths do not end alike */
-#define SPREAD	    0.1	  /* of a rate, at most */
-#define APART	    10.0  /* cycles between near and far */
-#define CLASS_LEAST 3	  /* lines of a class */
+/* Cycles that an atomic of two equal chains differs by, from launch to launch: three runs of an H200. */
+#define CHAINS_APART 1
+#define SWING	     0.5   /* cycles: what a faster clock may change without a word */
+#define AGREES	     0.005 /* of a latency: that usual launches may be off */
+#define SAME_RATE    0.1   /* of half as many SMs: then it is not they that are the limit */
+#define ENDS	     0.03  /* of a rate: launches of two lengths do not end alike */
+#define SPREAD	     0.1   /* of a rate, at most */
+#define APART	     10.0  /* cycles between near and far */
+#define CLASS_LEAST  3	   /* lines of a class */
 
 /* x: the row; p: atomics in the chain, threads, where, which line. */
 static int setup_chain(const struct study *s, double x, const double *p, struct job *j)

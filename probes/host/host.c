@@ -173,11 +173,12 @@ static void study_launches(struct study *s)
 	static const char key[] = "host.launch_interval",
 			  method[] = "time of launches of an empty kernel one behind the other, two numbers subtracted";
 	const double interval = n ? stat_median(v, n, scratch) : 0;
+	const double differ = 100 * (hi / lo - 1);
+	stat_widen(interval, HOST_BETWEEN_RUNS, &lo, &hi);
 	if (n == TRIALS)
-		study_likely_number(s, key, interval, fmin(lo, (1 - HOST_BETWEEN_RUNS) * interval),
-				    fmax(hi, (1 + HOST_BETWEEN_RUNS) * interval), "card", method, "launches",
+		study_likely_number(s, key, interval, lo, hi, "card", method, "launches",
 				    "the host has a part in it: rows of %d and %d launches differ by %.0f %%", FEW,
-				    MANY, 100 * (hi / lo - 1));
+				    MANY, differ);
 	else
 		study_verdict(s, key, VERDICT_UNSUPPORTED, "launches", "%s",
 			      bad && bad->outcome != OUTCOME_OK ? point_why(bad) : "launches have no time");

@@ -1,6 +1,7 @@
 /* Copies: bandwidth and latency each way, both ways at once, and beside a kernel. */
 #include "base/units.h"
 #include "host.h"
+#include "stat/stat.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -70,11 +71,8 @@ static void conclude_rate(struct study *s, const char *key, enum way way, bool p
 	if (study_pending(s))
 		return;
 	const bool alike = known && r.hi - r.lo <= SPREAD * r.bytes_ns;
-	if (known && pinned) {
-		const double apart = way == WAY_BOTH ? HOST_BETWEEN_RUNS : LINK_BETWEEN_RUNS;
-		r.lo = fmin(r.lo, (1 - apart) * r.bytes_ns);
-		r.hi = fmax(r.hi, (1 + apart) * r.bytes_ns);
-	}
+	if (known && pinned)
+		stat_widen(r.bytes_ns, way == WAY_BOTH ? HOST_BETWEEN_RUNS : LINK_BETWEEN_RUNS, &r.lo, &r.hi);
 	if (known && !pinned) {
 		r.lo = fmin(r.lo, r.bytes_ns / PAGEABLE_BETWEEN_RUNS);
 		r.hi = fmax(r.hi, PAGEABLE_BETWEEN_RUNS * r.bytes_ns);
@@ -100,13 +98,14 @@ static void conclude_latency(struct study *s, const char *key, enum way way)
 	const struct times t = host_times(ask(s, way, true, LEAST), BY_HOST);
 	if (study_pending(s))
 		return;
+	double lo = t.lo, hi = t.hi;
+	stat_widen(t.ns, HOST_BETWEEN_RUNS, &lo, &hi);
 	if (!t.ok)
 		study_verdict(s, key, VERDICT_UNSUPPORTED, "copy", "%s",
 			      t.bad ? point_why(t.bad) : "copies take no time");
 	else
 		study_likely_number(
-		    s, key, 1e-9 * t.ns, 1e-9 * fmin(t.lo, (1 - HOST_BETWEEN_RUNS) * t.ns),
-		    1e-9 * fmax(t.hi, (1 + HOST_BETWEEN_RUNS) * t.ns), "card", method, "copy",
+		    s, key, 1e-9 * t.ns, 1e-9 * lo, 1e-9 * hi, "card", method, "copy",
 		    "the host has a part in it: the slowest copy takes %.2f times as long as the fastest", t.hi / t.lo);
 }
 

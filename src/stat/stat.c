@@ -116,6 +116,12 @@ double stat_mad(const double *v, size_t n, double *scratch)
 	return quantile_of(scratch, n, 0.5);
 }
 
+void stat_widen(double value, double share, double *lo, double *hi)
+{
+	*lo = fmin(*lo, (1 - share) * value);
+	*hi = fmax(*hi, (1 + share) * value);
+}
+
 double stat_trimmed_mean(const double *v, size_t n, double k, double floor, double *scratch, size_t *used)
 {
 	double m = stat_median(v, n, scratch), width = k * stat_mad(v, n, scratch), sum = 0;

@@ -10,6 +10,8 @@ int stat_compare_double(const void *a, const void *b);
 double stat_quantile(const double *v, size_t n, double q, double *scratch);
 double stat_median(const double *v, size_t n, double *scratch);
 double stat_mad(const double *v, size_t n, double *scratch); /* median absolute deviation from the median */
+/* Takes an interval to a share of the value on either side, at least. */
+void stat_widen(double value, double share, double *lo, double *hi);
 /* Mean of the values within k MADs (at least `floor`) of the median; *used gets how many. */
 double stat_trimmed_mean(const double *v, size_t n, double k, double floor, double *scratch, size_t *used);
 double stat_harmonic_mean(const double *v, size_t n);

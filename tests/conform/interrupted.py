@@ -91,7 +91,7 @@ def test_ctrl_c_of_reproduce(o):
     paper, path = o.path("few.paper"), o.path("few.fathom")
     with open(paper, "w", encoding="utf-8") as f:
         f.write("title = T\nauthors = A\npublished = P\ndevice = D\ngpu = gtx280\n"
-                "T | r | clock.granularity | 2 | cycles\nT | r | cache.global.levels | 0 | count\n")
+                "T | r | clock.granularity | 2 | cycles\nT | r | shared.latency | 38 | cycles\n")
     process, said = start_and_wait(o, path, 1, ["reproduce", paper, "-o"])
     process.send_signal(signal.SIGINT)
     code = finish(process, said)
@@ -106,8 +106,8 @@ def test_ctrl_c_of_reproduce(o):
 
 
 TWO_PARTS = ("title = T\nauthors = A\npublished = P\n"
-             "device = D\ngpu = gtx280\nT | r | clock.granularity | 2 | cycles\nT | r | cache.global.levels | 0 | count\n"
-             "device = E\ngpu = toy\nT | r | clock.granularity | 1 | cycles\nT | r | cache.global.levels | 2 | count\n")
+             "device = D\ngpu = gtx280\nT | r | clock.granularity | 2 | cycles\nT | r | shared.latency | 38 | cycles\n"
+             "device = E\ngpu = toy\nT | r | clock.granularity | 1 | cycles\nT | r | shared.latency | 20 | cycles\n")
 
 
 def paper_of_two(o):

@@ -1,6 +1,7 @@
-/* What is known of a warp's registers. Integers, predicates and addresses are followed; floating point and what comes from
- * memory is not, as no branch or address should hang on it. */
+/* What is known of a warp's registers. Integers, predicates, addresses and the plain arithmetic of floating point are followed; what comes
+ * from memory is not. */
 #include "predict/predict_impl.h"
+#include <math.h>
 #include <string.h>
 
 static unsigned bits_of(uint8_t type)
@@ -36,6 +37,36 @@ static bool is_signed(uint8_t type)
 static bool is_integer(uint8_t type)
 {
 	return type != PTX_F16 && type != PTX_F16X2 && type != PTX_F32 && type != PTX_F64 && type != PTX_B128;
+}
+
+static bool is_float(uint8_t type)
+{
+	return type == PTX_F32 || type == PTX_F64;
+}
+
+static bool is_number(uint8_t type)
+{
+	return is_integer(type) || is_float(type);
+}
+
+static double number_of(uint64_t v, uint8_t type)
+{
+	const uint32_t low = (uint32_t)v;
+	float single;
+	double d;
+	memcpy(&single, &low, sizeof single);
+	memcpy(&d, &v, sizeof d);
+	return type == PTX_F32 ? single : d;
+}
+
+static uint64_t bits_from(double d, uint8_t type)
+{
+	const float single = (float)d;
+	uint32_t low;
+	uint64_t v;
+	memcpy(&low, &single, sizeof low);
+	memcpy(&v, &d, sizeof v);
+	return type == PTX_F32 ? low : v;
 }
 
 static uint64_t cut(uint64_t v, unsigned bits)
@@ -132,7 +163,9 @@ struct lanes lane_operand(struct walker *w, const struct ptx_operand *o, uint8_t
 		l = w->reg[o->reg];
 		if (o->negated)
 			for (unsigned k = 0; k < PREDICT_LANES; k++)
-				l.v[k] = type == PTX_PRED ? !l.v[k] : 0 - l.v[k];
+				l.v[k] = type == PTX_PRED ? !l.v[k]
+					 : is_float(type) ? bits_from(-number_of(l.v[k], type), type)
+							  : 0 - l.v[k];
 		return l;
 	case PTX_OPND_INT:
 		return constant(o->imm);
@@ -191,9 +224,87 @@ static bool compare(uint8_t cmp, uint8_t type, uint64_t a, uint64_t b, bool *kno
 	}
 }
 
+/* Where both are numbers; with one that is none, only an unordered comparison holds. */
+static bool compare_floats(uint8_t cmp, double x, double y)
+{
+	const bool none = x != x || y != y;
+	switch (cmp) {
+	case PTX_EQ:
+	case PTX_EQU:
+		return none ? cmp == PTX_EQU : x >= y && x <= y;
+	case PTX_NE:
+	case PTX_NEU:
+		return none ? cmp == PTX_NEU : x < y || x > y;
+	case PTX_LT:
+	case PTX_LTU:
+		return none ? cmp == PTX_LTU : x < y;
+	case PTX_LE:
+	case PTX_LEU:
+		return none ? cmp == PTX_LEU : x <= y;
+	case PTX_GT:
+	case PTX_GTU:
+		return none ? cmp == PTX_GTU : x > y;
+	case PTX_GE:
+	case PTX_GEU:
+		return none ? cmp == PTX_GEU : x >= y;
+	default:
+		return none == (cmp == PTX_NAN);
+	}
+}
+
 static uint64_t logic(uint8_t op, uint64_t a, uint64_t b)
 {
 	return op == PTX_BOOL_AND ? (a & b) : op == PTX_BOOL_OR ? (a | b) : op == PTX_BOOL_XOR ? (a ^ b) : a;
+}
+
+/* Rounded to nearest, and approximations as what they approximate: a branch that such a bit decides is rare. */
+static uint64_t calculate_float(const struct ptx_inst *in, const uint64_t *x, bool *known)
+{
+	const double a = number_of(x[0], in->type), b = number_of(x[1], in->type), c = number_of(x[2], in->type);
+	switch (in->op) {
+	case PTX_OP_ADD:
+		return bits_from(a + b, in->type);
+	case PTX_OP_SUB:
+		return bits_from(a - b, in->type);
+	case PTX_OP_MUL:
+		return bits_from(a * b, in->type);
+	case PTX_OP_MAD:
+	case PTX_OP_FMA:
+		return bits_from(fma(a, b, c), in->type);
+	case PTX_OP_DIV:
+		return bits_from(a / b, in->type);
+	case PTX_OP_RCP:
+		return bits_from(1 / a, in->type);
+	case PTX_OP_SQRT:
+		return bits_from(sqrt(a), in->type);
+	case PTX_OP_NEG:
+		return bits_from(-a, in->type);
+	case PTX_OP_ABS:
+		return bits_from(fabs(a), in->type);
+	case PTX_OP_MIN:
+		return bits_from(fmin(a, b), in->type);
+	case PTX_OP_MAX:
+		return bits_from(fmax(a, b), in->type);
+	default:
+		*known = false;
+		return 0;
+	}
+}
+
+/* Between integers and floating point. An integer is what lies next to it in the direction of zero. */
+static uint64_t convert(const struct ptx_inst *in, uint64_t v, bool *known)
+{
+	const bool sign = is_signed(is_float(in->type2) ? in->type : in->type2);
+	if (!is_float(in->type2))
+		return bits_from(sign ? (double)(int64_t)v : (double)v, in->type);
+	const double d = number_of(v, in->type2);
+	if (is_float(in->type)) {
+		*known = in->round < PTX_RNI;
+		return bits_from(d, in->type);
+	}
+	const double most = ldexp(1, (int)bits_of(in->type) - sign), least = sign ? -most : 0;
+	*known = in->round == PTX_RZI && trunc(d) >= least && trunc(d) < most;
+	return !*known ? 0 : sign ? (uint64_t)(int64_t)d : (uint64_t)d;
 }
 
 /* The operation's result for one lane, of operands that were widened. */
@@ -202,6 +313,10 @@ static uint64_t calculate(const struct ptx_inst *in, const uint64_t *x, bool *kn
 	unsigned bits = bits_of(in->type);
 	bool sign = is_signed(in->type);
 	uint64_t a = x[0], b = x[1], c = x[2];
+	if (in->op == PTX_OP_CVT && (is_float(in->type) || is_float(in->type2)))
+		return convert(in, a, known);
+	if (is_float(in->type) && in->op != PTX_OP_MOV && in->op != PTX_OP_SELP)
+		return calculate_float(in, x, known);
 	switch (in->op) {
 	case PTX_OP_MOV:
 	case PTX_OP_CVTA:
@@ -319,8 +434,10 @@ static void set_predicates(struct walker *w, const struct ptx_inst *in, uint64_t
 		no.known &= p.known;
 	}
 	for (unsigned k = 0; k < PREDICT_LANES; k++) {
-		bool known = is_integer(in->type);
-		bool is = compare(in->cmp, in->type, wide(a.v[k], in->type), wide(b.v[k], in->type), &known);
+		bool known = is_number(in->type);
+		bool is = is_float(in->type)
+			      ? compare_floats(in->cmp, number_of(a.v[k], in->type), number_of(b.v[k], in->type))
+			      : compare(in->cmp, in->type, wide(a.v[k], in->type), wide(b.v[k], in->type), &known);
 		yes.v[k] = also ? logic(in->boolop, is, p.v[k]) : is;
 		no.v[k] = also ? logic(in->boolop, !is, p.v[k]) : !is;
 		if (!known) {
@@ -366,8 +483,8 @@ void lane_execute(struct walker *w, const struct ptx_inst *in, uint64_t mask)
 		return;
 	bool second = in->op == PTX_OP_SHFL || in->op == PTX_OP_MATCH || in->op == PTX_OP_TESTP;
 	bool moves = in->op == PTX_OP_MOV || in->op == PTX_OP_SELP;
-	if (second || in->op == PTX_OP_LD || (!is_integer(in->type) && !moves) || in->operand[0].kind != PTX_OPND_REG ||
-	    (in->op == PTX_OP_CVT && !is_integer(in->type2))) {
+	if (second || in->op == PTX_OP_LD || (!is_number(in->type) && !moves) || in->operand[0].kind != PTX_OPND_REG ||
+	    (in->op == PTX_OP_CVT && !is_number(in->type2))) {
 		forget(w, in, &in->operand[0], mask);
 		if (second)
 			forget(w, in, &in->operand[1], mask);

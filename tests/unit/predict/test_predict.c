@@ -203,6 +203,28 @@ static void a_loop_that_data_end_is_left(void **state)
 	assert_true(additions("L: " ADD "@%p1 bra S;\n@%p1 bra D;\nS: bra L;\nD:", 3) >= 3);
 }
 
+/* A float that no load brings is known: rounded, compared where it is none, and back as an integer. */
+static void a_loop_that_floats_end_is_run(void **state)
+{
+	(void)state;
+	assert_float_equal(additions("mov.f32 %f1, 0f00000000;\nL: " ADD "add.f32 %f1, %f1, 0f3F800000;\n"
+				     "setp.lt.f32 %p0, %f1, 0f40A00000;\n@%p0 bra L;",
+				     0),
+			   10, 0);
+	assert_float_equal(additions("mov.f32 %f1, 0f3F800000;\nL: " ADD "mul.f32 %f1, %f1, 0f40000000;\n"
+				     "cvt.rzi.s32.f32 %r2, %f1;\nsetp.lt.s32 %p0, %r2, 8;\n@%p0 bra L;",
+				     0),
+			   3, 0);
+	assert_float_equal(
+	    additions("mov.f32 %f1, 0f7FC00000;\nL: " ADD "setp.lt.f32 %p0, %f1, 0f40A00000;\n@%p0 bra L;", 0), 1, 0);
+	assert_float_equal(
+	    additions("mov.u32 %r2, 3;\ncvt.rn.f32.u32 %f1, %r2;\nneg.f32 %f1, %f1;\nL: " ADD
+		      "fma.rn.f32 %f1, %f1, 0f3F800000, 0f3F800000;\nsetp.ltu.f32 %p0, %f1, 0f00000000;\n"
+		      "@%p0 bra L;",
+		      0),
+	    3, 0);
+}
+
 static void both_sides_of_a_divergent_branch_run(void **state)
 {
 	struct fixture x;
@@ -424,6 +446,7 @@ int main(void)
 	    cmocka_unit_test(a_loop_goes_round_as_its_argument_says),
 	    cmocka_unit_test(data_that_decide_a_loop_are_named),
 	    cmocka_unit_test(a_loop_that_data_end_is_left),
+	    cmocka_unit_test(a_loop_that_floats_end_is_run),
 	    cmocka_unit_test(both_sides_of_a_divergent_branch_run),
 	    cmocka_unit_test(accesses),
 	    cmocka_unit_test(memory_bounds_a_copy),

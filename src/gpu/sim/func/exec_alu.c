@@ -100,13 +100,16 @@ INLINE uint32_t reverse32(uint32_t v)
 }
 
 /* The multiply-add of compute capability 1.x keeps 24 bits of the product, towards zero, before it adds. The product of
- * two floats is exact in a double. */
+ * two floats is exact in a double, and what a float has no room for is cut off there: so there is no branch. */
 INLINE float truncated_product(float x, float y)
 {
-	double exact = (double)x * y;
-	float near = (float)exact;
-	bool too_far = fabs((double)near) > fabs(exact) && fabs(exact) < 0x1p128;
-	return flush(from_bits(to_bits(near) - too_far));
+	const double exact = (double)x * y;
+	uint64_t u;
+	double cut;
+	memcpy(&u, &exact, sizeof u);
+	u &= ~(uint64_t)0 << (DBL_MANT_DIG - FLT_MANT_DIG);
+	memcpy(&cut, &u, sizeof cut);
+	return flush_exact((float)cut, exact);
 }
 
 /* A NaN loses against a number; -0 is less than +0. */

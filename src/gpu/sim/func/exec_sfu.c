@@ -307,13 +307,22 @@ void exec_wide_special(struct func_warp *w, const struct func_inst *i, uint32_t 
 	}
 	uint32_t *d = exec_row(w, i->dst);
 	const uint32_t *a = exec_row(w, i->a), *b = exec_row(w, i->b);
+	uint32_t of = 0, by = 0, result = 0; /* of the lane before: many kernels ask the same for all lanes */
+	bool any = false;
 	EACH_LANE(l, mask)
 	{
-		float v = op == PTX_OP_DIV ? exec_sfu_divide(s, flags, float_of(a[l]), float_of(b[l]))
-					   : exec_sfu(s, op, flags, float_of(a[l]));
+		if (any && a[l] == of && (op != PTX_OP_DIV || b[l] == by)) {
+			d[l] = result;
+			continue;
+		}
+		any = true;
+		of = a[l];
+		by = op == PTX_OP_DIV ? b[l] : 0;
+		float v = op == PTX_OP_DIV ? exec_sfu_divide(s, flags, float_of(of), float_of(by))
+					   : exec_sfu(s, op, flags, float_of(of));
 		if (flags & EXEC_SAT)
 			v = v > 0 ? (v < 1 ? v : 1) : 0;
-		d[l] = bits_of(v);
+		d[l] = result = bits_of(v);
 	}
 }
 EXEC_FORWARD(special)

@@ -15,12 +15,13 @@ CLONES VECTORS static uint64_t skew_of_all(const uint64_t *address, uint64_t byt
 CLONES VECTORS static void spread_of(const uint64_t *address, uint32_t mask, struct func_spread *s)
 {
 	const uint64_t lane = (uint64_t)__builtin_ctz(mask), first = address[lane], base = s->base, bytes = s->bytes;
-	const uint64_t start = first - lane * bytes;
+	const uint64_t start = first - lane * bytes, some = bytes ? UINT64_MAX : 0,
+		       shift = bytes ? __builtin_ctzll(bytes) : 0;
 	uint64_t apart = 0, skew = 0, far = 0;
 	for (uint64_t l = 0; l < FUNC_LANES; l++) {
 		uint64_t in = mask >> l & 1 ? UINT64_MAX : 0, a = address[l], at = (a - base) & in;
 		apart |= (a ^ first) & in;
-		skew |= (a ^ (start + l * bytes)) & in;
+		skew |= (a ^ (start + (l << shift & some))) & in;
 		far = at > far ? at : far;
 	}
 	s->apart = apart;

@@ -25,12 +25,13 @@ void time_compute(const struct time_run *x, struct time_warp *w, const struct fu
 	func_do_stretch(&w->f, fi, some, mask);
 }
 
-/* Until when nobody else gives a warp of this scheduler another turn: others have theirs from now on, and a barrier at which one of them is the
- * last to come lets warps go so much later. */
+/* Until when nobody else gives a warp of this scheduler another turn, or it another warp: others have theirs from now on. A barrier at which one
+ * of them is the last to come lets warps go so much later. A cluster that asks at once may have the next block after an epoch (time_dispatch). */
 static uint64_t own_until(const struct time_run *x, uint64_t until)
 {
-	const uint64_t go = x->c->now + (uint64_t)(x->g->spec->barrier_latency + 0.5);
-	return x->p->meets && go < until ? go : until;
+	const uint64_t go = x->c->now + (uint64_t)(x->g->spec->barrier_latency + 0.5), block = x->c->now + x->g->epoch;
+	until = x->p->meets && go < until ? go : until;
+	return x->c->direct && block < until ? block : until;
 }
 
 uint64_t time_ahead(struct time_run *x, struct time_sched *s, uint64_t t, uint64_t until)

@@ -104,13 +104,24 @@ static uint32_t passes_one_word(const struct item *item, uint32_t n)
 static bool follow(const struct time_banks *b, const uint64_t *address, uint32_t lanes, uint32_t words)
 {
 	uint64_t least, extent = func_lanes_extent(address, lanes, &least);
-	return !b->one_word && b->shifts &&
-	       (least & (b->mode - 1)) + extent + (uint64_t)words * b->mode <= (uint64_t)b->banks << b->mode_shift;
+	return b->shifts && (least & (b->mode - 1)) + extent + (uint64_t)words * b->mode <= (uint64_t)b->banks
+												<< b->mode_shift;
+}
+
+/* Where a pass gives one word to many: whether that is the only one asked for, or each lane, of no more than there are banks, wants a word of
+ * its own behind that of the lane before it. */
+static bool one_or_each(const struct time_banks *b, const uint64_t *address, uint32_t lanes)
+{
+	struct func_spread s = {.bytes = b->mode};
+	if (!b->shifts)
+		return false;
+	func_lanes(address, lanes, &s);
+	return !(s.apart >> b->mode_shift) || !s.skew;
 }
 
 static uint32_t group_extra(const struct time_banks *b, const uint64_t *address, uint32_t lanes, uint32_t words)
 {
-	if (!lanes || follow(b, address, lanes, words))
+	if (!lanes || (b->one_word ? one_or_each(b, address, lanes) : follow(b, address, lanes, words)))
 		return 0;
 	struct item item[ITEMS];
 	struct tally t; /* not cleared whole: it is larger than what one access looks at */

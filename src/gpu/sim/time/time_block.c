@@ -243,13 +243,15 @@ static void block_leave(struct time_run *x, struct time_block *b)
 	x->c->block_pool = b;
 }
 
-static bool place_warp(struct time_run *x, struct time_block *b, uint32_t n, uint64_t t)
+/* All places below `first` are taken, before and after. */
+static bool place_warp(struct time_run *x, struct time_block *b, uint32_t n, uint64_t t, uint32_t *first)
 {
 	const struct sim_spec *s = x->g->spec;
 	struct time_sm *m = &x->g->sm[b->sm];
-	uint32_t id = 0, per = (s->max_warps_per_sm + s->schedulers - 1) / s->schedulers;
+	uint32_t id = *first, per = (s->max_warps_per_sm + s->schedulers - 1) / s->schedulers;
 	while (m->sched[id % s->schedulers].warp[id / s->schedulers])
 		id++;
+	*first = id;
 	assert(id / s->schedulers < per);
 	(void)per;
 	struct time_warp *w = warp_new(x);
@@ -291,8 +293,8 @@ static bool place(struct time_run *x, uint64_t n, uint32_t sm, uint64_t t)
 	account(x, sm, 1);
 	/* Its warps start one after the other, at the rate at which the SM makes them. */
 	t += x->block_launch;
-	for (uint32_t k = 0; k < b->warps; k++) {
-		if (place_warp(x, b, k, t + (uint64_t)k * x->warp_launch))
+	for (uint32_t k = 0, first = 0; k < b->warps; k++) {
+		if (place_warp(x, b, k, t + (uint64_t)k * x->warp_launch, &first))
 			continue;
 		/* The warps that sit already take the block with them when time_blocks_stop clears the SMs. */
 		b->alive = k;

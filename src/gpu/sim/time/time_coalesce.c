@@ -97,24 +97,25 @@ static uint32_t g80_half(const uint64_t *address, uint32_t mask, uint32_t bytes,
  * is not used at all; with it all lanes whose address lies in it. */
 static uint32_t gt200_half(const uint64_t *address, uint32_t mask, uint32_t bytes, struct time_transaction *out)
 {
-	uint64_t segment = bytes == 1 ? 32 : bytes == 2 ? 64 : 128;
+	const uint64_t segment = bytes == 1 ? 32 : bytes == 2 ? 64 : 128;
 	uint32_t n = 0;
 	while (mask) {
-		uint64_t base = address[__builtin_ctz(mask)] / segment * segment, lo = UINT64_MAX, hi = 0;
+		const uint64_t base = address[__builtin_ctz(mask)] & -segment;
+		uint64_t lo = segment, hi = 0; /* behind base */
 		uint32_t taken = 0;
 		for (uint32_t rest = mask; rest; rest &= rest - 1) {
-			uint32_t lane = (uint32_t)__builtin_ctz(rest);
-			uint64_t a = address[lane];
-			if (a / segment * segment != base)
+			const uint64_t at = address[__builtin_ctz(rest)] - base;
+			if (at >= segment)
 				continue;
-			taken |= 1u << lane;
-			lo = a < lo ? a : lo;
-			hi = a + bytes > hi ? a + bytes : hi;
+			taken |= rest & -rest;
+			lo = at < lo ? at : lo;
+			hi = at > hi ? at : hi;
 		}
 		uint64_t size = segment;
-		while (size > 32 && lo / (size / 2) == (hi - 1) / (size / 2))
+		/* Up to the last byte that is used, which is in the segment unless an access crosses its end. */
+		while (size > 32 && (lo ^ (hi + bytes - 1)) < size / 2)
 			size /= 2;
-		out[n++] = (struct time_transaction){lo / size * size, (uint32_t)size, count(taken)};
+		out[n++] = (struct time_transaction){base + (lo & -size), (uint32_t)size, count(taken)};
 		mask &= ~taken;
 	}
 	return n;

@@ -21,7 +21,7 @@ void time_turn(const struct time_sched *s, uint64_t at)
 void time_fault(struct time_run *x, const struct time_warp *w, uint32_t pc)
 {
 	x->stop = true;
-	if (!x->c->direct) /* others may have run ahead */
+	if (!x->c->direct || x->apart) /* others may have run ahead */
 		x->last = x->c->now;
 	x->r->end = TIME_FAULT;
 	x->r->fault = (enum func_fault)w->f.fault;
@@ -479,7 +479,7 @@ static void run_scheduler(struct time_run *x, struct time_sched *s, uint64_t at,
 		}
 		later = issue_chosen(x, s, &c, t);
 		uint64_t next = s->free >> FIX > later ? s->free >> FIX : later;
-		if (x->apart && next < until && s->slots)
+		if (x->apart && !x->watch && next < until && s->slots)
 			later = time_ahead(x, s, next, until);
 	}
 	next_turn(x, s, t, c.best, later);
@@ -513,10 +513,17 @@ bool time_step(struct time_run *x, uint64_t end)
 	return true;
 }
 
-void time_run_cluster(struct time_run *x, uint64_t end)
+/* Whether nobody sees in which order schedulers have their turns, as long as what they issue is apart. With several turns in a cycle, who runs
+ * ahead names the second one's pipe when the others name their first ones'. */
+static bool unseen(const struct time_run *x)
 {
 	const struct time_request *q = x->q;
-	x->apart = !x->c->direct && !x->dual && !x->watch && !x->note && !q->poll && !q->check && !q->limit_cycles;
+	return x->g->issue >= FIX_ONE && !x->dual && !x->note && !q->poll && !q->check && !q->limit_cycles;
+}
+
+void time_run_cluster(struct time_run *x, uint64_t end)
+{
+	x->apart = unseen(x) && !x->c->direct;
 	while (!x->stop && time_step(x, end))
 		;
 }
@@ -526,7 +533,8 @@ void time_run_direct(struct time_run *x)
 	struct time_cluster *c = x->c;
 	bool solo = !x->q->no_solo && !x->q->poll && !x->q->hook;
 	c->direct = c->alone = true;
-	x->watch = x->apart = false;
+	x->watch = false;
+	x->apart = unseen(x) && !x->q->limit_instructions && func_cluster_size(x->l) <= 1;
 	while ((x->alive || c->start_next != NEVER) && !x->stop) {
 		if (x->alive == 1 && solo && c->start_next == NEVER) {
 			run_solo(x, only_warp(c));

@@ -250,7 +250,7 @@ static bool one_row_each(const struct chase_path *c, unsigned k)
 {
 	const struct chase_level *l = &c->level[k];
 
-	return k + 1 < c->level_count && !c->cold_slower && !c->cold_unsure && l->size.state == CHASE_DONE &&
+	return k + 1 < c->level_count && c->touch == TOUCH_ALIKE && l->size.state == CHASE_DONE &&
 	       l->ways.state == CHASE_DONE && l->ways.value == 1;
 }
 
@@ -299,7 +299,7 @@ static bool may_be_delayed(const struct chase_path *c, unsigned caches)
 {
 	double part[CHASE_SURVEY], most = 0, first, last;
 
-	if (!caches || c->cold_slower || c->level[caches - 1].size.state == CHASE_DONE)
+	if (!caches || c->touch == TOUCH_SLOWER || c->level[caches - 1].size.state == CHASE_DONE)
 		return false;
 	const unsigned from = c->level[caches - 1].class_first, slow = c->level[caches].class_first;
 	for (unsigned i = 0; i < c->survey_count; i++) {
@@ -320,7 +320,7 @@ static void conclude_first_fetch(const struct chase_path *c, const char *prefix)
 	static const char *const what[] = {"line", "sector"};
 	const double unit = (double)c->cold_unit;
 
-	for (size_t i = 0; c->cold_slower && unit > 0 && i < sizeof(what) / sizeof(what[0]); i++) {
+	for (size_t i = 0; c->touch == TOUCH_SLOWER && unit > 0 && i < sizeof(what) / sizeof(what[0]); i++) {
 		study_likely_number(
 		    c->study, KEY("%s.%s", prefix, what[i]), unit, unit, unit, "",
 		    "distance of first touches that are slow", "chase",
@@ -362,7 +362,7 @@ static enum chase_state find_levels(struct constants *m)
 	m->caches = c->level_count - 1;
 	m->rows = chase_rows_level(c, &m->are_rows);
 	m->are_rows = m->are_rows && one_row_each(c, m->rows);
-	if (c->cold_unsure && !c->doubtful)
+	if (c->touch == TOUCH_UNSURE && !c->doubtful)
 		c->doubtful = m->caches;
 	if (may_be_delayed(c, m->caches)) {
 		static const char why[] = "what is slowest may be what is before it, delayed now and then";
@@ -375,9 +375,9 @@ static enum chase_state find_levels(struct constants *m)
 		if (!c->doubt[0])
 			snprintf(c->doubt, sizeof(c->doubt), "%s", why);
 	}
-	if (c->cold_slower && chase_top_again(c) == CHASE_PENDING)
+	if (c->touch == TOUCH_SLOWER && chase_top_again(c) == CHASE_PENDING)
 		return CHASE_PENDING;
-	if (c->cold_slower)
+	if (c->touch == TOUCH_SLOWER)
 		c->level[m->caches].endless = true;
 	chase_spread_ask(c, m->caches);
 	if (m->caches)
@@ -397,7 +397,7 @@ static enum chase_state tell_common(struct constants *m)
 	struct chase_path *c = &m->c;
 	struct which_common *is = &m->is;
 
-	if (which_is_common(c, m->served, m->caches, c->cold_slower, is) == CHASE_PENDING)
+	if (which_is_common(c, m->served, m->caches, c->touch == TOUCH_SLOWER, is) == CHASE_PENDING)
 		return CHASE_PENDING;
 	/* Where what may be open rows are some, the level before them is the last that hits. It may be the common L2 as well where first touches were
 	 * slower than all: behind that L2 is memory, and what delays others' misses, or first touches alone, makes it look like a cache. */
@@ -415,7 +415,7 @@ static enum chase_state tell_common(struct constants *m)
 		m->rows = UINT_MAX;
 	/* What is faster inside of blocks than at their first word may be a cache that is smaller than any footprint. */
 	m->blocks = !is->levels && c->fill_unit > 0 && !m->are_rows;
-	if (!m->blocks || m->rows != UINT_MAX || !c->cold_slower || is->common != L2_THIS)
+	if (!m->blocks || m->rows != UINT_MAX || c->touch != TOUCH_SLOWER || is->common != L2_THIS)
 		return CHASE_DONE;
 	return faster_in_blocks(c, &m->blocks) == CHASE_PENDING ? CHASE_PENDING : CHASE_DONE;
 }
@@ -450,14 +450,14 @@ static void conclude_levels(const struct constants *m)
 	const unsigned levels = m->is.levels, unsure = m->is.unsure,
 		       sure = chase_sure(c, levels < unsure ? levels : unsure);
 	/* Of levels behind the last that is seen the number of levels says enough. */
-	const bool whole = c->cold_slower && levels > m->caches, hidden = whole && m->is.common != L2_UNKNOWN;
+	const bool whole = c->touch == TOUCH_SLOWER && levels > m->caches, hidden = whole && m->is.common != L2_UNKNOWN;
 
 	if (m->rows != UINT_MAX)
 		study_at_least(s, key, sure, by_classes, "chase", "level %u: %s", m->rows + 1, chase_rows_why);
 	else if (c->doubtful || m->blocks)
 		study_at_least(s, key, sure, by_classes, "chase", "%s",
-			       c->cold_unsure ? touches_differ
-			       : c->doubt[0]  ? c->doubt
+			       c->touch == TOUCH_UNSURE ? touches_differ
+			       : c->doubt[0]		? c->doubt
 			       : c->doubtful
 				   ? "two classes of latency may be one level: noise hides how much each of them holds"
 				   : "a walk by words is faster inside of blocks, but no footprint hits");
@@ -469,20 +469,22 @@ static void conclude_levels(const struct constants *m)
 				   : "whether what hits is a constant cache or the GPU's common L2 could not be told",
 			       levels > unsure ? levels : unsure + 1);
 	else if (!levels)
-		study_verdict(
-		    s, key, VERDICT_ABSENT, "chase",
-		    m->are_rows ? "what is fetched at once is as long as a row of the memory, and one of them "
-				  "is kept in each bank"
-				: "a load takes %.1f cycles at every footprint up to %llu bytes%s%s",
-		    m->served[0].mean, (unsigned long long)c->limit, c->cold_slower ? "" : " and at the first touch",
-		    m->is.common == L2_THIS ? ": that of the GPU's common L2" : "");
+		study_verdict(s, key, VERDICT_ABSENT, "chase",
+			      m->are_rows
+				  ? "what is fetched at once is as long as a row of the memory, and one of them "
+				    "is kept in each bank"
+				  : "a load takes %.1f cycles at every footprint up to %llu bytes%s%s",
+			      m->served[0].mean, (unsigned long long)c->limit,
+			      c->touch == TOUCH_SLOWER ? "" : " and at the first touch",
+			      m->is.common == L2_THIS ? ": that of the GPU's common L2" : "");
 	else if (whole)
 		study_bound(s, key, levels, INFINITY, by_classes, "chase",
 			    "level %u holds %s, so what lies behind it is never seen", levels,
-			    c->top_misses ? "what the survey timed" : "the whole constant space");
+			    c->top == TOP_MISSES ? "what the survey timed" : "the whole constant space");
 	else
 		study_measured_number(s, key, levels, levels, levels, "", by_classes, "chase",
-				      "%u classes of latency, the slowest is %s", c->level_count + c->cold_slower,
+				      "%u classes of latency, the slowest is %s",
+				      c->level_count + (c->touch == TOUCH_SLOWER),
 				      m->are_rows		? "memory, of which some rows are open"
 				      : m->is.common == L2_THIS ? "beyond the GPU's common L2 or that"
 								: "memory");
@@ -497,14 +499,14 @@ static void conclude_memory(struct constants *m)
 					 "constant space";
 	const struct chase_path *c = &m->c;
 	struct chase_placed *served = &m->served[c->level_count - 1], last = *served;
-	const bool known = last.state == CHASE_DONE && chase_take_off(c->study, &last), more = c->cold_slower;
+	const bool known = last.state == CHASE_DONE && chase_take_off(c->study, &last), more = c->touch == TOUCH_SLOWER;
 	const char *why = NULL;
 
 	if (m->is.common == L2_THIS && (more || m->is.levels < m->caches))
 		why = "misses of the constant caches are served by the GPU's common L2";
 	else if (m->is.unsure != UINT_MAX && (!more || m->is.unsure < m->caches))
 		why = "misses of the constant caches may be served by the GPU's common L2";
-	else if (c->cold_unsure)
+	else if (c->touch == TOUCH_UNSURE)
 		why = touches_differ;
 	else if (more && known)
 		return study_bound(c->study, key, last.mean, INFINITY, "slower than the last level", "chase",

@@ -351,10 +351,11 @@ static enum chase_state find_caches(struct global *g)
 	if (look_farther(g) == CHASE_PENDING)
 		return CHASE_PENDING;
 	const bool huge = g->swept == CHASE_DONE && g->large.overflows;
-	far->cold_slower = far->cold_slower || huge;
+	if (huge)
+		far->touch = TOUCH_SLOWER;
 	if (far->level_count > 1)
 		g->l2 = L2_THERE;
-	else if (far->cold_slower)
+	else if (far->touch == TOUCH_SLOWER)
 		g->l2 = huge ? L2_HUGE : L2_ENDLESS;
 	return CHASE_DONE;
 }
@@ -441,7 +442,8 @@ static void conclude_l2(struct global *g)
 	} else if (g->l2 && g->behind == ROWS_NO_L2) {
 		inconclusive(g->s, "cache.global.l2", chase_rows_why);
 	} else if (g->l2) {
-		far->level[0].no_sets = g->line > 0;
+		if (g->line)
+			far->level[0].spaced = SPACED_UNSEEN;
 		chase_conclude_geometry(far, 0, "cache.global.l2");
 		chase_conclude_latency(g->s, "cache.global.l2.latency", &g->l2_served);
 		conclude_parts(g->s, &g->l2_served);

@@ -127,7 +127,7 @@ static struct timed_pair pair_of(const struct study *s, unsigned space, double b
 				   .first = times * rounds_of(bytes),
 				   .most = REPEATS,
 				   .quiet = CHANCE,
-				   .inner = true,
+				   .words = WORDS_INNER,
 				   .both_hz = study_device(s)->clock_hz};
 }
 

@@ -20,7 +20,7 @@ static const struct point *mate(const struct series *s, const struct point *pt)
 static double ns_of(const struct timed_pair *by, const struct point *pt)
 {
 	struct timed_pair k = *by;
-	k.spans = pt->p[P_SPANS] > 0;
+	k.words = pt->p[P_SPANS] > 0 ? WORDS_SPANS : WORDS_WHOLE;
 	return timed_mean(&k, pt);
 }
 

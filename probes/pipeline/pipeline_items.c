@@ -36,7 +36,7 @@ static struct timed_pair pair_of(const struct study *s, const struct climb *c, u
 				   .many = MANY,
 				   .first = ROUNDS,
 				   .clock_hz = c->spans ? study_device(s)->clock_hz : 0,
-				   .spans = c->spans};
+				   .words = c->spans ? WORDS_SPANS : WORDS_WHOLE};
 }
 
 /* False: it is not there. */

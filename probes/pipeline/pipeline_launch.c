@@ -124,5 +124,5 @@ struct timed_pair pipeline_pair(const struct device_info *d, enum pipeline_class
 				   .each = chains,
 				   /* One block's clock tells what one block took. */
 				   .clock_hz = one || spans ? d->clock_hz : 0,
-				   .spans = spans && !one};
+				   .words = spans && !one ? WORDS_SPANS : WORDS_WHOLE};
 }

@@ -227,8 +227,8 @@ static enum chase_state shape_of(struct chase_path *c, unsigned k, const struct 
 }
 
 /* What the level above asks for at once comes at once, however small the sectors are. Nobody makes sectors smaller than what is ever asked
- * for; but global loads may ask the same L2 for less. */
-static void judge_sector(const struct study *s, struct chase_path *c, unsigned k, bool common)
+ * for; but global loads may ask the same L2 for less: then it is a bound. */
+static bool bounds_sector(const struct study *s, struct chase_path *c, unsigned k, bool common)
 {
 	struct chase_level *l = &c->level[k];
 	const struct finding *size = study_finding(s, "cache.global.l2.size");
@@ -236,17 +236,17 @@ static void judge_sector(const struct study *s, struct chase_path *c, unsigned k
 
 	if (!k || l->sector.state != CHASE_DONE || c->level[k - 1].sector.state != CHASE_DONE ||
 	    l->sector.value > c->level[k - 1].sector.value)
-		return;
+		return false;
 	if (study_number(s, "cache.global.l2.sector", &other) && other >= (double)l->sector.value)
-		return;
+		return false;
 	if (common) {
 		adopt(s, &l->sector, "sector");
-		return;
+		return false;
 	}
 	const bool none = size && size->verdict == VERDICT_ABSENT,
 		   unlike = size && size->verdict == VERDICT_MEASURED && l->size.state == CHASE_DONE && !l->endless &&
 			    ((double)l->size.value < size->lo || (double)l->size.value > size->hi);
-	l->asked = !none && !unlike;
+	return !none && !unlike;
 }
 
 /* The first level behind the first that is never seen without what is slower: parts of one level answer side by side at every
@@ -308,7 +308,8 @@ static enum chase_state find_levels(struct textures *m)
 		return state;
 	const unsigned surveyed = c->level_count - 1;
 	m->doubtful = first_doubtful(c);
-	if (texture_common_find(c, TEXTURE_REUSE, c->level_count - !c->cold_slower, &m->common) == CHASE_PENDING)
+	if (texture_common_find(c, TEXTURE_REUSE, c->level_count - (c->touch != TOUCH_SLOWER), &m->common) ==
+	    CHASE_PENDING)
 		return CHASE_PENDING;
 	for (unsigned k = 0; k < (m->doubtful ? m->doubtful : surveyed); k++)
 		if (shape_of(c, k, &m->common, k + 1 == surveyed) == CHASE_PENDING)
@@ -323,9 +324,9 @@ static enum chase_state find_levels(struct textures *m)
 	if (m->doubtful && (!c->doubtful || m->doubtful < c->doubtful))
 		c->doubtful = m->doubtful;
 	m->caches = c->level_count - 1;
-	if (c->cold_slower && chase_top_again(c) == CHASE_PENDING)
+	if (c->touch == TOUCH_SLOWER && chase_top_again(c) == CHASE_PENDING)
 		return CHASE_PENDING;
-	if (c->cold_slower)
+	if (c->touch == TOUCH_SLOWER)
 		c->level[m->caches].endless = true;
 
 	const bool all = study_device(s)->sm_count <= PLACEMENTS;
@@ -346,10 +347,11 @@ static void tell_memory(struct textures *m)
 {
 	struct chase_path *c = &m->c;
 
-	m->unsure = c->cold_unsure || (c->cold_slower && as_far_as_memory(c->study, m->served[m->caches]));
+	m->unsure =
+	    c->touch == TOUCH_UNSURE || (c->touch == TOUCH_SLOWER && as_far_as_memory(c->study, m->served[m->caches]));
 	if (m->unsure && (!c->doubtful || c->doubtful > m->caches))
 		c->doubtful = m->caches;
-	m->more = c->cold_slower && !m->unsure;
+	m->more = c->touch == TOUCH_SLOWER && !m->unsure;
 	m->levels = m->caches + m->more;
 	if (m->rows < m->levels)
 		m->levels = m->rows;
@@ -368,10 +370,16 @@ static void conclude_each(struct textures *m)
 
 	for (unsigned k = 0; k < m->levels && !(c->doubtful && k >= c->doubtful); k++) {
 		const struct key_text latency = key_text("cache.texture.l%u.latency", k + 1);
-		judge_sector(s, c, k, c->level[k].shape_by == SHAPE_BY_PATH);
+		const bool least = bounds_sector(s, c, k, c->level[k].shape_by == SHAPE_BY_PATH);
 		if (k == m->caches)
 			chase_leave_endless(c, k, "the largest footprint fits");
 		chase_conclude_geometry(c, k, KEY("cache.texture.l%u", k + 1));
+		if (least && c->level[k].sector.state == CHASE_DONE)
+			study_bound(s, KEY("cache.texture.l%u.sector", k + 1), -INFINITY,
+				    (double)c->level[k].sector.value, "common divisor of the positions of misses",
+				    "chase",
+				    "the level above asks for no less at once, but another path may ask the same cache "
+				    "for less");
 		texture_common_conclude(s, &m->common, k);
 		if (is_part_of_l2(s, &m->served[k]))
 			study_verdict(s, latency.of, VERDICT_INCONCLUSIVE, "chase",
@@ -414,12 +422,12 @@ static void conclude_levels(const struct textures *m)
 	else if (m->more)
 		study_bound(s, key, levels, INFINITY, by_classes, "chase",
 			    "level %u holds %s, so what lies behind it is never seen", levels,
-			    c->top_misses ? "what the survey timed" : "the largest footprint");
+			    c->top == TOP_MISSES ? "what the survey timed" : "the largest footprint");
 	else
 		study_measured_number(s, key, levels, levels, levels, "", by_classes, "chase",
 				      m->are_rows ? "%u classes of latency, of which open rows of the memory are one"
 						  : "%u classes of latency, the slowest is memory",
-				      c->level_count + c->cold_slower);
+				      c->level_count + (c->touch == TOUCH_SLOWER));
 	/* Of levels behind the last that is seen the number of levels says enough. */
 	if (!m->doubtful && !may_be_rows(m) && !m->more && !c->doubtful &&
 	    (levels || m->are_rows || !(c->fill_unit > 0)))
@@ -443,9 +451,10 @@ static void conclude_memory(struct textures *m)
 	struct chase_path *c = &m->c;
 	struct chase_placed *memory = &m->served[m->caches], last = *memory;
 	const char *first_only =
-	    m->unsure	    ? "some first touches took longer than misses in a warm footprint, and some did not"
-	    : c->top_misses ? "only first touches were timed that went to memory for certain"
-			    : "only first touches went to memory, because the last level holds the largest footprint";
+	    m->unsure ? "some first touches took longer than misses in a warm footprint, and some did not"
+	    : c->top == TOP_MISSES
+		? "only first touches were timed that went to memory for certain"
+		: "only first touches went to memory, because the last level holds the largest footprint";
 
 	if ((m->more || m->unsure) && last.state == CHASE_DONE && chase_take_off(c->study, &last))
 		return study_bound(c->study, key, last.mean, INFINITY, "slower than the last level", "chase", "%s",

@@ -66,7 +66,7 @@ static double end_of(const struct chase_path *c, unsigned k)
 
 	if (l->floor > 0)
 		return l->floor;
-	return c->cold_slower ? chase_floor(c->classes[l->class_last].centre, c->cold) : INFINITY;
+	return c->touch == TOUCH_SLOWER ? chase_floor(c->classes[l->class_last].centre, c->cold) : INFINITY;
 }
 
 enum chase_state texture_common_find(const struct chase_path *c, unsigned experiment, unsigned caches,

@@ -161,7 +161,7 @@ static bool conclude_judged(struct study *s, struct tlb_path *c, unsigned k)
 	struct tlb_level *l = &c->level[k];
 	struct pages_result j;
 
-	if ((l->reach.state == CHASE_DONE && l->sets.state == CHASE_DONE) || l->no_page || l->tables ||
+	if ((l->reach.state == CHASE_DONE && l->sets.state == CHASE_DONE) || l->is ||
 	    (k && c->level[k - 1].reach.state != CHASE_DONE) || !tlb_judge(c, k, &j))
 		return false;
 	for (enum pages_key key = 0; key < PAGES_KEYS; key++) {
@@ -198,8 +198,8 @@ static bool conclude_other(struct study *s, const struct tlb_path *c, unsigned k
 	static const char *const what[] = {"line", "entries", "reach", "sets", "ways", "latency"};
 	const struct tlb_level *l = &c->level[k];
 
-	if (!other || !k || k >= other->level_count || l->reach.state == CHASE_DONE || l->tables ||
-	    other->level[k].tables)
+	if (!other || !k || k >= other->level_count || l->reach.state == CHASE_DONE || l->is == TLB_IS_TABLES ||
+	    other->level[k].is == TLB_IS_TABLES)
 		return false;
 	for (unsigned i = 0; i < k; i++)
 		if (!is_same(&c->level[i], &other->level[i]))
@@ -243,7 +243,7 @@ static void conclude_path(struct study *s, struct tlb_path *c, const struct tlb_
 		snprintf(text, sizeof(text), "%u pages all over %llu bytes cost no more than two%s",
 			 1u << TLB_SURVEY_MOST, (unsigned long long)c->bytes,
 			 most ? "" : ", but the memory is much larger");
-		if (c->most_pages < PAGES_SURE || c->dropped) {
+		if (c->most_pages < PAGES_SURE || c->clarity == TLB_DROPPED) {
 			most = false;
 			snprintf(text, sizeof(text), "a cache in front of the TLB, or noise, hides what pages cost");
 		} else if (c->rows > 0)
@@ -251,22 +251,23 @@ static void conclude_path(struct study *s, struct tlb_path *c, const struct tlb_
 				 "pages cost no more than %.0f cycles, and %s: rows of the memory do that", c->rows,
 				 c->rows_short ? "nothing where lines of a page lie farther apart"
 					       : "pieces smaller than any page cost as much");
-		if (c->unclear)
+		if (c->clarity == TLB_UNCLEAR)
 			snprintf(text, sizeof(text),
 				 "pages differ in what they cost, but not as levels would make them");
 		study_verdict(s, KEY("tlb.%s.levels", c->name),
-			      most && !c->unclear ? VERDICT_ABSENT : VERDICT_INCONCLUSIVE, c->name, "%s", text);
+			      most && c->clarity != TLB_UNCLEAR ? VERDICT_ABSENT : VERDICT_INCONCLUSIVE, c->name, "%s",
+			      text);
 		return;
 	}
 	snprintf(key, sizeof(key), "tlb.%s.levels", c->name);
-	if (sure < told && told == c->level_count && !c->unclear)
+	if (sure < told && told == c->level_count && c->clarity != TLB_UNCLEAR)
 		/* One more may reach over all of the memory, unless the last cost is one of reading tables. */
 		study_likely_number(s, key, told, told, tlb_is_walk(c) ? told : LEVELS_NAMED, "", by_costs, c->name,
 				    "pages cost one of %u times; level %u is likely, and no more than that", told + 1,
 				    sure + 1);
-	else if (sure < c->level_count || c->unclear)
+	else if (sure < c->level_count || c->clarity == TLB_UNCLEAR)
 		study_at_least(s, key, sure, by_costs, c->name, "%u costs of a page were seen%s: %.150s",
-			       c->level_count + 1, c->unclear ? ", and others" : "",
+			       c->level_count + 1, c->clarity == TLB_UNCLEAR ? ", and others" : "",
 			       sure < c->level_count ? c->level[sure].reach.why
 						     : "noise, or one more level, hides whose they are");
 	else if (!most)
@@ -286,14 +287,14 @@ static void conclude_path(struct study *s, struct tlb_path *c, const struct tlb_
 		if (!judged[k])
 			conclude_level(s, c, k);
 	snprintf(key, sizeof(key), "tlb.%s.miss_latency", c->name);
-	if (sure == c->level_count && !c->unclear && most && !tlb_is_behind(c))
+	if (sure == c->level_count && c->clarity != TLB_UNCLEAR && most && !tlb_is_behind(c))
 		conclude_step(s, c, key, c->level_count);
 	else
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "%s",
-			      sure < c->level_count ? c->level[sure].reach.why
-			      : c->unclear	    ? "noise, or one more level, hides which cost is the last one"
-			      : most		    ? "one more level may reach over all of the memory"
-						    : "what memory could not be used may show one more level");
+			      sure < c->level_count	  ? c->level[sure].reach.why
+			      : c->clarity == TLB_UNCLEAR ? "noise, or one more level, hides which cost is the last one"
+			      : most			  ? "one more level may reach over all of the memory"
+							  : "what memory could not be used may show one more level");
 }
 
 static void conclude_page(struct study *s, const struct tlb_path *path)
@@ -351,7 +352,7 @@ static enum chase_state shape(struct study *s, struct tlb_path *c, uint64_t most
 	for (unsigned k = 0; state == CHASE_DONE && k < c->level_count;) {
 		if (tlb_geometry(c, k) == CHASE_PENDING)
 			return CHASE_PENDING;
-		if (!c->level[k].no_page || c->rows > 0) {
+		if (c->level[k].is != TLB_IS_ROWS || c->rows > 0) {
 			k++;
 			continue;
 		}

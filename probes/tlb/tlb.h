@@ -59,18 +59,19 @@ uint32_t tlb_other_role(const struct tlb_view *w, uint32_t v);
 #define TLB_ODD	      8
 #define ROW_COST_MOST 100 /* cycles: no memory takes longer to open a row */
 #define TLB_STEPS     5	  /* levels, and the walk behind the last of them */
+/* What seems a level. ROWS of the memory: pieces smaller than any page conflict, or it comes on top of other levels' costs. TABLES: more data made it
+ * miss, or nothing tells it from page table entries in a cache of data. */
+enum tlb_is { TLB_IS_LEVEL, TLB_IS_ROWS, TLB_IS_TABLES };
 struct tlb_level {
 	double floor; /* cost from which the level was missed */
 	double noise; /* how often a visit costs so much without a miss */
 	bool blurred; /* single visits do not tell: only what many pages have in common does */
-	bool
-	    no_page; /* pieces smaller than any page conflict, or it comes on top of other levels' costs: it is no TLB's doing */
+	enum tlb_is is;
 	double piece; /* of those, what one costs beyond what all pages do; NAN: none was seen */
 	struct chase_fact reach, line, entries, ways, sets;
 	uint64_t
 	    again; /* bytes by which pages were moved that conflicted once more, as only those of unequal sets do; 0: none */
 	bool shown;  /* that it has sets, which need not all be known */
-	bool tables; /* more data made it miss, or nothing tells it from page table entries in a cache of data */
 	bool uneven; /* strides of powers of two told another reach than dense pages do: so do unequal sets */
 	uint32_t set_size[64], set_count; /* of unequal sets */
 };
@@ -85,6 +86,9 @@ struct tlb_price {
 };
 /* The paths, by their experiments. */
 enum { TLB_ON_GLOBAL, TLB_ON_TEXTURE };
+
+/* DROPPED: a ring of some pages told nothing. UNCLEAR: costs came up that are no level's. */
+enum tlb_clarity { TLB_CLEAR, TLB_DROPPED, TLB_UNCLEAR };
 
 struct tlb_path {
 	struct study *study;
@@ -117,9 +121,8 @@ struct tlb_path {
 	double beyond;		     /* of the quickest ring that no cache in front of the TLB answered */
 	uint32_t most_pages;	     /* of a ring that told a cost */
 	bool is_covered;	     /* the last ring told nothing, because a cache in front of the TLB answered */
-	bool dropped;		     /* a ring of some pages told nothing */
-	bool unclear;		     /* costs came up that are no level's */
-	double odd[TLB_ODD];	     /* those of them that are more than nothing */
+	enum tlb_clarity clarity;
+	double odd[TLB_ODD]; /* of UNCLEAR costs those that are more than nothing */
 	unsigned odd_count;
 	unsigned level_count;
 	struct tlb_level level[TLB_STEPS];
@@ -248,7 +251,7 @@ bool tlb_judge_ring(struct arena *a, const struct tlb_path *c, unsigned k, const
 uint32_t tlb_some_more(const struct tlb_path *c, uint32_t pages, uint64_t stride);
 /* Refuses level k where it may be page table entries in a cache of data. PENDING or DONE. */
 enum chase_state tlb_or_tables(struct tlb_path *c, unsigned k);
-/* Refuses level k where it may be the open rows of the memory, which no_page says if they are. PENDING or DONE. */
+/* Refuses level k where it may be the open rows of the memory, and says if it is. PENDING or DONE. */
 enum chase_state tlb_or_rows(struct tlb_path *c, unsigned k);
 /* Whether a shape is what rows of a memory look like: sets of one entry, no larger than rows are and no dearer. */
 bool tlb_are_as_rows(const struct tlb_path *c, unsigned k, const struct pages_shape *q);

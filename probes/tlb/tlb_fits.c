@@ -246,7 +246,7 @@ struct orders_sum {
 	double laps, skipped;	/* skipped: visits that what translates never saw */
 	struct tlb_roles *roles;
 	uint32_t *landing; /* each page's visits in which a miss would show by roles */
-	bool fit, told, denied;
+	bool told, denied;
 	bool roles_tell; /* more visits would say more by roles */
 };
 
@@ -257,7 +257,6 @@ static void add_balance(void *ctx, unsigned order, const struct tlb_view *w)
 
 	(void)order;
 	s->denied = s->denied || judge(s->c, s->k, w) < 0;
-	s->fit = !s->denied;
 	s->told = s->told && one.told >= TOLD * w->visits;
 	s->sum.high += one.high;
 	s->sum.low += one.low;
@@ -307,7 +306,7 @@ static int by_roles(struct orders_sum *s, const struct tlb_ring *ring, unsigned 
 /* Many visits in several orders, together. UNDECIDED, and no reason: they do not tell either. */
 static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits)
 {
-	struct orders_sum s = {.c = c, .k = k, .fit = true, .told = true};
+	struct orders_sum s = {.c = c, .k = k, .told = true};
 	const uint32_t turns = TLB_LOOK_MOST / (ring->pages * tlb_lines(c, ring));
 	bool over = false, by_places = false;
 
@@ -321,7 +320,7 @@ static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct t
 		if (state != CHASE_DONE)
 			return state;
 		const double more = s.sum.high - s.sum.low, chance = chance_of(&s.sum);
-		*fits = s.fit && no_surplus(&s.sum, s.laps);
+		*fits = !s.denied && no_surplus(&s.sum, s.laps);
 		over = (!as_others(&s.sum, &s.at) && more > TLB_SURE_NOT * chance && more > TLB_LAP_LEAST * s.laps) ||
 		       some_missed(&s);
 		const int says = by_roles(&s, ring, last, turns);
@@ -331,7 +330,7 @@ static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct t
 		}
 		by_places = says != 0;
 		/* What differs from order to order more visits do not tell, either. */
-		if (says || ((*fits || over || !s.fit || !s.told) && !s.roles_tell))
+		if (says || ((*fits || over || s.denied || !s.told) && !s.roles_tell))
 			break;
 	}
 	c->why[0] = '\0';

@@ -257,10 +257,9 @@ static bool is_steady(const struct tlb_path *c, unsigned k, const struct tlb_vie
 }
 
 /* Whether pieces smaller than pages conflict indeed: as many as were moved do not fit where they were, and cost no more than what opens
- * a row of the memory. What they cost is what such a row does, which need not be what the level costs. noise: what seemed not to fit was delayed by
+ * a row of the memory: then it is rows. What they cost is what such a row does, which need not be what the level costs. noise: what seemed not to fit was delayed by
  * something else. */
-static enum chase_state are_pieces(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t stride, bool *yes,
-				   bool *noise)
+static enum chase_state are_pieces(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t stride, bool *noise)
 {
 	struct tlb_level *l = &c->level[k];
 	bool fit = true;
@@ -268,13 +267,14 @@ static enum chase_state are_pieces(struct tlb_path *c, unsigned k, uint32_t page
 	struct tlb_view w;
 
 	*noise = false;
-	*yes = state == CHASE_DONE && !fit && tlb_least_cost(c, k) < ROW_COST_MOST;
-	if (*yes && tlb_get(c, &(struct tlb_ring){.pages = pages, .stride = stride}, &w) == CHASE_DONE) {
+	bool yes = state == CHASE_DONE && !fit && tlb_least_cost(c, k) < ROW_COST_MOST;
+	if (yes && tlb_get(c, &(struct tlb_ring){.pages = pages, .stride = stride}, &w) == CHASE_DONE) {
 		bool told;
 		*noise = !is_steady(c, k, &w, &told);
-		*yes = !*noise && told;
+		yes = !*noise && told;
 		l->piece = cost_of_unfit(c, k, &w) - c->step[k];
 	}
+	l->is = yes ? TLB_IS_ROWS : TLB_IS_LEVEL;
 	return state;
 }
 
@@ -308,7 +308,7 @@ static enum chase_state begin_to_crowd(struct tlb_path *c, unsigned k, uint64_t 
 	if (state != CHASE_DONE)
 		return state;
 	if (*stride < CHASE_PAGE) {
-		if (are_pieces(c, k, *few, *stride, &l->no_page, noise) == CHASE_PENDING)
+		if (are_pieces(c, k, *few, *stride, noise) == CHASE_PENDING)
 			return CHASE_PENDING;
 		return CHASE_WHY(c->why, "pieces of %llu bytes conflict: pages are larger, rows of a memory are not",
 				 (unsigned long long)*stride);
@@ -316,7 +316,7 @@ static enum chase_state begin_to_crowd(struct tlb_path *c, unsigned k, uint64_t 
 	state = shift_few(c, k, *pages, stride, *widest, few, offset);
 	/* What fits moved by less than any page, and does not moved further, is no line. */
 	if (state == CHASE_DONE && l->again && *offset < CHASE_PAGE) {
-		if (are_pieces(c, k, *few, *stride, &l->no_page, noise) == CHASE_PENDING)
+		if (are_pieces(c, k, *few, *stride, noise) == CHASE_PENDING)
 			return CHASE_PENDING;
 		conflict_again(c->why, sizeof(c->why), l->again);
 		return CHASE_UNDECIDED;
@@ -344,7 +344,7 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 		return l->reach.state = state;
 	}
 	line = offset ? offset : stride;
-	if (line < CHASE_PAGE && are_pieces(c, k, few, stride, &l->no_page, &noise) == CHASE_PENDING)
+	if (line < CHASE_PAGE && are_pieces(c, k, few, stride, &noise) == CHASE_PENDING)
 		return l->reach.state = CHASE_PENDING;
 	if (line < CHASE_PAGE)
 		return chase_undecided(&l->reach, "pages moved by %llu bytes no longer conflict: less than any page",
@@ -376,7 +376,7 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 		/* Of pieces smaller than any page fewer conflict than lie in as many pages as fit: those are no pages. */
 		const uint32_t pieces = tlb_some_more(c, (uint32_t)(half / line), line);
 		if (line < CHASE_PAGE && pieces * line < reach &&
-		    are_pieces(c, k, pieces, line, &l->no_page, &noise) == CHASE_PENDING)
+		    are_pieces(c, k, pieces, line, &noise) == CHASE_PENDING)
 			return l->reach.state = CHASE_PENDING;
 		snprintf(c->why, sizeof(c->why), "%llu bytes fit in steps of %llu and %llu in steps of half that",
 			 (unsigned long long)reach, (unsigned long long)(2 * line), (unsigned long long)half);
@@ -436,10 +436,10 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 	bool sure;
 
 	l->reach.state = l->line.state = l->entries.state = l->ways.state = l->sets.state = CHASE_UNDECIDED;
-	l->no_page = false;
+	l->is = TLB_IS_LEVEL;
 	l->piece = NAN;
 	l->again = 0;
-	l->uneven = l->shown = l->tables = false;
+	l->uneven = l->shown = false;
 	for (unsigned i = 0; i < k; i++)
 		if (c->level[i].entries.state != CHASE_DONE)
 			return chase_undecided(&l->reach, "the level above is not known, and hides what this one does");
@@ -447,8 +447,8 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 	if (state == CHASE_DONE) {
 		state = no_cache(c, k, &sure);
 		if (state == CHASE_UNDECIDED || (state == CHASE_DONE && !sure)) {
-			l->tables = state == CHASE_DONE;
-			if (l->tables)
+			l->is = state == CHASE_DONE ? TLB_IS_TABLES : TLB_IS_LEVEL;
+			if (l->is == TLB_IS_TABLES)
 				snprintf(c->why, sizeof(c->why),
 					 "the same pages with more lines of each do not fit: a cache's doing");
 			l->reach.state = l->line.state = l->entries.state = CHASE_UNDECIDED;

@@ -153,7 +153,7 @@ enum chase_state tlb_or_rows(struct tlb_path *c, unsigned k)
 		return CHASE_DONE;
 	if (are_rows(c, k, &sure) == CHASE_PENDING)
 		return CHASE_PENDING;
-	l->no_page = sure;
+	l->is = sure ? TLB_IS_ROWS : TLB_IS_LEVEL;
 	if (!sure)
 		c->maybe_rows = fmax(c->maybe_rows, tlb_least_cost(c, k));
 	refuse_rows(l);

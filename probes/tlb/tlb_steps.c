@@ -152,7 +152,7 @@ void tlb_steps_from(struct tlb_path *c, struct tlb_seen *seen, unsigned n, const
 
 	c->steps = 1;
 	c->step[0] = 0;
-	c->unclear = !cost;
+	c->clarity = cost ? TLB_CLEAR : TLB_UNCLEAR;
 	c->odd_count = 0;
 	unsigned count = cost ? cluster(c, seen, n, near, false, cost) : 0;
 	/* Rows of the memory that cost no more than the clock's steps hide show in two places, and no step does. */
@@ -168,7 +168,7 @@ void tlb_steps_from(struct tlb_path *c, struct tlb_seen *seen, unsigned n, const
 		if (centre == 0)
 			continue; /* no cost */
 		if (centre < 0 || most < TLB_SHARE_REAL || c->steps > TLB_STEPS) {
-			c->unclear = true;
+			c->clarity = TLB_UNCLEAR;
 			if (centre > c->gap && c->odd_count < TLB_ODD)
 				c->odd[c->odd_count++] = centre;
 			continue;

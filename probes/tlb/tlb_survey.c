@@ -475,7 +475,7 @@ static enum chase_state steps_of(struct tlb_path *c, struct survey *v)
 	if (!(c->rows > 0) && are_apart(c, c->gap, ROW_COST_MOST)) {
 		double rows;
 		all = find_rows(c, v->view, v->rings, v->ring, v->near, &rows);
-		if (all == CHASE_DONE && rows == 0 && (c->unclear || is_of_some(c, seen, n)))
+		if (all == CHASE_DONE && rows == 0 && (c->clarity == TLB_UNCLEAR || is_of_some(c, seen, n)))
 			all = find_short_rows(c, v, seen, n, &rows);
 		if (all != CHASE_DONE)
 			return all;
@@ -485,9 +485,9 @@ static enum chase_state steps_of(struct tlb_path *c, struct survey *v)
 		}
 	}
 	tlb_near_steps(c, seen, n, v->near);
-	c->dropped = false;
-	for (unsigned k = 0; k < v->rings; k++)
-		c->dropped = c->dropped || (v->silent[k] && !tlb_is_even(c, &v->view[k]));
+	for (unsigned k = 0; k < v->rings && c->clarity == TLB_CLEAR; k++)
+		if (v->silent[k] && !tlb_is_even(c, &v->view[k]))
+			c->clarity = TLB_DROPPED;
 	return CHASE_DONE;
 }
 
@@ -519,7 +519,7 @@ static enum chase_state rows_of_visits(struct tlb_path *c, const struct survey *
 /* Where no level is seen, and pages of some rings cost now this and now that: whether short rows are all of it. */
 static enum chase_state rows_alone(struct tlb_path *c, struct survey *v)
 {
-	for (unsigned k = 0; k < v->rings && c->dropped && !c->level_count && !c->unclear && !(c->rows > 0); k++) {
+	for (unsigned k = 0; k < v->rings && c->clarity == TLB_DROPPED && !c->level_count && !(c->rows > 0); k++) {
 		double rows = 0;
 		const enum chase_state state = v->silent[k] ? rows_of_visits(c, v, k, &rows) : CHASE_DONE;
 		if (state == CHASE_PENDING)
@@ -536,7 +536,7 @@ static enum chase_state rows_alone(struct tlb_path *c, struct survey *v)
 /* Whether some pages cost less than the last level seen does, and what no ring's pages do, mostly. */
 static bool is_between(const struct tlb_path *c)
 {
-	return c->unclear && c->odd_count && c->odd[0] < c->step[c->steps - 1] - c->gap;
+	return c->clarity == TLB_UNCLEAR && c->odd_count && c->odd[0] < c->step[c->steps - 1] - c->gap;
 }
 
 enum chase_state tlb_survey(struct tlb_path *c)

@@ -127,11 +127,12 @@ enum chase_state tlb_or_tables(struct tlb_path *c, unsigned k)
 	state = are_flooded(c, k, &told, &flooded);
 	if (state == CHASE_PENDING)
 		return state;
-	c->level[k].tables = flooded || (!told && look_like_tables(c, k));
+	if (flooded || (!told && look_like_tables(c, k)))
+		c->level[k].is = TLB_IS_TABLES;
 	if (flooded)
 		tlb_refuse(&c->level[k], "more data between visits to pages that fit makes them miss: page table "
 					 "entries in a cache of data do that");
-	else if (c->level[k].tables)
+	else if (c->level[k].is == TLB_IS_TABLES)
 		tlb_refuse(&c->level[k], "no sets show, and page table entries in a cache of data would look the same");
 	return CHASE_DONE;
 }

@@ -121,8 +121,9 @@ enum chase_look { LOOK_USUAL, LOOK_THOROUGH, LOOK_LATE };
 /* How well misses are told: NOISY, some decision needed more than counting them; BLURRED, when the clock is fast a hit takes as long as a miss does
  * when it is not. */
 enum chase_clarity { CLEAR, NOISY, BLURRED };
-/* How lines that conflict lie. UNLIKE: of some sets fewer conflicted than of others, and not all were seen. */
-enum chase_spaced { SPACED_EVENLY, SPACED_UNEVENLY, SPACED_UNLIKE };
+/* How lines that conflict lie. UNLIKE: of some sets fewer conflicted than of others, and not all were seen. UNSEEN: which lines share a set addresses do
+ * not show, and ways and sets are not asked. */
+enum chase_spaced { SPACED_EVENLY, SPACED_UNEVENLY, SPACED_UNLIKE, SPACED_UNSEEN };
 /* What gave the shape: laps over all of it, what another path found, or a few of its sets, which a few lines filled. */
 enum chase_shape_by { SHAPE_BY_LAPS, SHAPE_BY_PATH, SHAPE_BY_FEW };
 struct chase_level {
@@ -135,9 +136,8 @@ struct chase_level {
 	double fit_noise;  /* misses per access that noise can have made there */
 	double fit_missed; /* and that it did make, 0 = too few to say */
 	bool endless;	   /* the largest footprint still fits */
-	bool no_sets;	   /* which lines share a set addresses do not show: ways and sets are not asked */
 	uint64_t stride;   /* of rings for this level: short laps, but too many lines for the levels above */
-	bool patient;	   /* rings are warmed for long before they are timed */
+	unsigned patience; /* laps for which rings are warmed before they are timed; 0: as few as usual */
 	enum chase_look look;
 	enum chase_clarity clarity;
 	enum chase_spaced spaced;
@@ -145,8 +145,6 @@ struct chase_level {
 	/* It is in the SM and in one piece with shared memory, of which the chase itself takes some, or of sets so large that it may be: so
 	 * much less is left of them. */
 	bool lent;
-	bool
-	    asked; /* for no less than its sector at once, by the level above, so that its own may be smaller; the probe says so */
 	struct chase_fact size, sector, line, ways, sets;
 	uint64_t
 	    blocks; /* bytes: nearly all pieces of so many begin with an access beyond this level, and have hardly any other; 0: none do */
@@ -156,6 +154,11 @@ struct chase_level {
 	uint32_t set_size[CHASE_SETS]; /* the ways of each of those, ascending */
 	bool has_room;		       /* for a line beyond the size, which settled down beside it */
 };
+
+/* Whether first touches are slower than anything in a warm footprint. UNSURE: some are, and some are not. */
+enum chase_touch { TOUCH_ALIKE, TOUCH_SLOWER, TOUCH_UNSURE };
+/* FITS: it misses no more often than smaller ones. MISSES: so it looked by a part of a lap, but whole laps of it do miss. */
+enum chase_top { TOP_UNTOLD, TOP_FITS, TOP_MISSES };
 
 #define CHASE_SURVEY 90
 struct chase_path {
@@ -179,15 +182,13 @@ struct chase_path {
 	/* learned */
 	unsigned class_count;
 	struct chase_class classes[CHASE_CLASSES];
-	unsigned level_count; /* groups of classes; the last one is memory unless cold_slower */
+	unsigned level_count; /* groups of classes; the last one is memory unless first touches are slower */
 	struct chase_level level[CHASE_LEVELS];
-	bool cold_slower;   /* first touches are slower than anything in a warm footprint */
-	bool cold_unsure;   /* some first touches are, and some are not; then cold_slower is false */
+	enum chase_touch touch;
 	uint32_t grain;	    /* ticks are multiples of this */
 	double cold;	    /* ticks of a first touch */
 	uint64_t cold_unit; /* bytes that it fetches, when slower */
-	bool top_fits;	    /* then: the largest footprint misses no more often than smaller ones */
-	bool top_misses;    /* then: so it looked by a part of a lap, but whole laps of it do miss */
+	enum chase_top top; /* then: what the largest footprint does */
 	double top_floor;   /* then: ticks from which an access took as long as a first touch */
 	double top_noise;   /* and how often one of small footprints seems to, per access: for this one's size */
 	double fill_unit;   /* bytes that the nearest level fetches, 0 = no reuse within a lap was seen */
@@ -229,7 +230,7 @@ enum chase_state chase_walk(struct chase_path *c, struct chase_run *run);
 uint64_t chase_first_fetch(struct chase_path *c, const struct chase_run *run);
 /* Classes and levels. */
 enum chase_state chase_survey(struct chase_path *c);
-/* Where the survey timed only a part of the largest footprint, and that hit: looks at whole laps of it and corrects top_fits and top_misses.
+/* Where the survey timed only a part of the largest footprint, and that hit: looks at whole laps of it and corrects `top`.
  * PENDING or DONE; as an older recording has no such laps, what the survey saw counts there. */
 enum chase_state chase_top_again(struct chase_path *c);
 /* Of the accesses of classes from .. end - 1, the part that is of class slow or slower, in each of the survey's footprints in which all of them are at

@@ -141,7 +141,7 @@ static enum chase_state agreed_chain(struct chase_path *c, uint32_t sm, unsigned
 
 enum chase_state chase_chain_far(struct chase_path *c, uint32_t sm, unsigned *loads, double *more)
 {
-	const bool memory = !(c->level[0].floor > 0) && !c->cold_slower;
+	const bool memory = !(c->level[0].floor > 0) && c->touch != TOUCH_SLOWER;
 	bool told = false;
 	enum chase_state state = memory ? agreed_chain(c, sm, loads, &told) : CHASE_DONE;
 

@@ -111,7 +111,7 @@ enum chase_state chase_top_again(struct chase_path *c)
 	double p[POINT_PARAMS];
 	struct chase_run r;
 
-	if (!c->top_fits || n <= c->room)
+	if (c->top != TOP_FITS || n <= c->room)
 		return CHASE_DONE;
 	/* All sets may be in the same state at the same place of a lap: where each has a line too many, the lines that are timed may be
 	 * those that stay, and in another lap they would not be. But over a whole lap a set that is too full misses, whatever is replaced. */
@@ -120,8 +120,8 @@ enum chase_state chase_top_again(struct chase_path *c)
 	const enum chase_state state = chase_get(c, &r, (double)ring.bytes, p);
 	if (state != CHASE_DONE)
 		return state == CHASE_PENDING ? state : CHASE_DONE;
-	c->top_misses = r.slow > stat_binomial_limit(r.timed, c->top_noise, TOP_CHANCE);
-	c->top_fits = !c->top_misses;
+	if (r.slow > stat_binomial_limit(r.timed, c->top_noise, TOP_CHANCE))
+		c->top = TOP_MISSES;
 	return CHASE_DONE;
 }
 
@@ -146,7 +146,7 @@ enum chase_state chase_first_touches(struct chase_path *c, const struct chase_po
 	for (uint32_t i = 0; i < run[0].kept; i++)
 		v[i] = chase_ticks(run[0].record[i]);
 	unsigned n = chase_peaks(v, run[0].kept, c->grain, CHASE_SHARE_LEAST / 4, peak, CHASE_CLASSES);
-	c->cold_slower = c->cold_unsure = c->top_misses = false;
+	bool slower = false, unsure = false;
 	c->cold = slowest;
 	for (unsigned i = 0; i < n && c->class_count < CHASE_CLASSES; i++) {
 		if (peak[i].centre <= slowest * (1 + c->swing) + 2 * chase_reach(slowest, c->grain))
@@ -162,28 +162,25 @@ enum chase_state chase_first_touches(struct chase_path *c, const struct chase_po
 		/* What a warm walk shows as well is no first touch: a stall that keeps step with the walk, say. Or it is, and others
 		 * evict much of a level while a lap lasts. */
 		if (4 * warm > first_time) {
-			c->cold_unsure =
-			    c->cold_unsure || (w.coverage >= 0.5 && w.unit > c->word && warm < FEWER * first_time);
+			unsure = unsure || (w.coverage >= 0.5 && w.unit > c->word && warm < FEWER * first_time);
 			continue;
 		}
 		if (w.coverage < 0.5)
 			continue;
 		if (in_step(c, &run[0], w.unit, slowest)) {
-			c->cold_unsure = true;
+			unsure = true;
 			continue;
 		}
-		c->cold_slower = true;
+		slower = true;
 		c->cold = peak[i].centre;
 		c->cold_unit = w.unit;
 	}
-	c->cold_slower = c->cold_slower && !c->cold_unsure;
-	const uint64_t scattered =
-	    c->cold_slower || c->cold_unsure ? 0 : chase_scattered_cold(c, run, slowest, &c->cold);
-	if (scattered) {
-		c->cold_slower = true;
+	const uint64_t scattered = slower || unsure ? 0 : chase_scattered_cold(c, run, slowest, &c->cold);
+	if (scattered)
 		c->cold_unit = scattered;
-	}
+	c->touch = unsure ? TOUCH_UNSURE : slower || scattered ? TOUCH_SLOWER : TOUCH_ALIKE;
 	/* Of a larger space, only footprints up to where the survey ended were seen. */
-	c->top_fits = c->cold_slower && (whole || c->limit <= CHASE_WALKED) && top_fits(c, pool);
+	const bool top = c->touch == TOUCH_SLOWER && (whole || c->limit <= CHASE_WALKED) && top_fits(c, pool);
+	c->top = top ? TOP_FITS : TOP_UNTOLD;
 	return CHASE_DONE;
 }

@@ -50,12 +50,12 @@ void chase_leave_endless(struct chase_path *c, unsigned k, const char *top)
 	struct chase_level *l = &c->level[k];
 	struct chase_fact *unknown[] = {&l->line, &l->ways, &l->sets, &l->sector};
 
-	l->no_sets = true;
-	l->size.value = c->top_fits ? c->limit : 0;
+	l->spaced = SPACED_UNSEEN;
+	l->size.value = c->top == TOP_FITS ? c->limit : 0;
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
 		unknown[i]->state = CHASE_UNDECIDED;
 		snprintf(unknown[i]->why, sizeof(unknown[i]->why), "%s, so that nothing can be made to conflict",
-			 c->top_misses ? "how much fits is not known" : top);
+			 c->top == TOP_MISSES ? "how much fits is not known" : top);
 	}
 }
 
@@ -90,7 +90,7 @@ static void conclude_size(const struct chase_path *c, unsigned k, const char *pr
 	} else if (l->lent && done) {
 		study_bound(s, key.of, (double)size, INFINITY, method, "chase", "%s; %s", seen, lent_why);
 		study_note(s, key.of, NOTE_LENT);
-	} else if (l->endless && c->top_misses) {
+	} else if (l->endless && c->top == TOP_MISSES) {
 		study_verdict(
 		    s, key.of, VERDICT_INCONCLUSIVE, "chase",
 		    "the first accesses to the largest footprint of %llu bytes hit, but whole laps of it miss, "
@@ -116,17 +116,9 @@ static void conclude_size(const struct chase_path *c, unsigned k, const char *pr
 
 static void conclude_sector(struct study *s, const struct chase_level *l, const char *prefix)
 {
-	static const char method[] = "common divisor of the positions of misses",
-			  seen[] = "in a walk by words, accesses that go further are multiples of %llu bytes apart%s";
-	const unsigned long long sector = l->sector.value;
-	const struct key_text key = key_text("%s.sector", prefix);
-
-	if (l->asked && l->sector.state == CHASE_DONE)
-		study_bound(s, key.of, -INFINITY, (double)sector, method, "chase", seen, sector,
-			    "; the level above asks for no less at once, but another path may ask the same cache for "
-			    "less");
-	else
-		chase_conclude_fact(s, key.of, &l->sector, method, "chase", seen, sector, "");
+	chase_conclude_fact(s, KEY("%s.sector", prefix), &l->sector, "common divisor of the positions of misses",
+			    "chase", "in a walk by words, accesses that go further are multiples of %llu bytes apart",
+			    (unsigned long long)l->sector.value);
 }
 
 static void conclude_sets(struct study *s, const struct chase_level *l, const char *prefix)
@@ -185,7 +177,7 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 				? "one of the lines that conflict, moved by %llu bytes, no longer does"
 				: "what one access beyond the size evicts are pieces of %llu bytes",
 			    (unsigned long long)l->line.value);
-	if (!l->no_sets)
+	if (l->spaced != SPACED_UNSEEN)
 		conclude_sets(c->study, l, prefix);
 }
 
@@ -491,7 +483,7 @@ const char chase_untold_why[] =
 static unsigned unproved_level(const struct chase_path *c)
 {
 	unsigned found = UINT_MAX;
-	for (unsigned k = c->level_count - (c->cold_slower ? 1 : 2); k >= 1 && k < c->level_count; k--) {
+	for (unsigned k = c->level_count - (c->touch == TOUCH_SLOWER ? 1 : 2); k >= 1 && k < c->level_count; k--) {
 		const struct chase_level *l = &c->level[k];
 		const double next = k + 1 < c->level_count ? c->classes[c->level[k + 1].class_first].centre : c->cold;
 		if (l->size.state == CHASE_DONE || next >= ROW_OPENS * c->classes[l->class_last].centre)
@@ -508,17 +500,17 @@ static unsigned unproved_level(const struct chase_path *c)
 unsigned chase_rows_level(const struct chase_path *c, bool *sure)
 {
 	*sure = false;
-	if (c->level_count < 2 && !c->cold_slower)
+	if (c->level_count < 2 && c->touch != TOUCH_SLOWER)
 		return UINT_MAX;
-	unsigned k = c->level_count - (c->cold_slower ? 1 : 2);
+	unsigned k = c->level_count - (c->touch == TOUCH_SLOWER ? 1 : 2);
 	const struct chase_level *l = &c->level[k];
 	/* Where others close rows, a few accesses inside of one are as slow as those that open it. */
-	const bool opened = !c->cold_slower && l->sector.state != CHASE_DONE && l->blocks;
-	bool known = c->cold_slower || l->sector.state == CHASE_DONE || opened;
-	uint64_t unit = c->cold_slower ? c->cold_unit : opened ? l->blocks : l->sector.value;
-	double miss = c->cold_slower ? c->cold : c->classes[l[1].class_first].centre;
+	const bool opened = c->touch != TOUCH_SLOWER && l->sector.state != CHASE_DONE && l->blocks;
+	bool known = c->touch == TOUCH_SLOWER || l->sector.state == CHASE_DONE || opened;
+	uint64_t unit = c->touch == TOUCH_SLOWER ? c->cold_unit : opened ? l->blocks : l->sector.value;
+	double miss = c->touch == TOUCH_SLOWER ? c->cold : c->classes[l[1].class_first].centre;
 	/* A bank has one row open: nothing with two ways and more is made of rows. */
-	bool ways = !c->cold_slower && (l->ways.state == CHASE_DONE ? l->ways.value > 1 : l->unequal > 0);
+	bool ways = c->touch != TOUCH_SLOWER && (l->ways.state == CHASE_DONE ? l->ways.value > 1 : l->unequal > 0);
 	bool row = !known || unit >= ROW_LEAST;
 	bool opens = !ways && miss < ROW_OPENS * c->classes[l->class_last].centre;
 	*sure = known && unit >= ROW_LEAST && unit <= ROW_MOST && opens;

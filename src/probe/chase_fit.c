@@ -183,8 +183,8 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 
 	if (chase_untranslated(c, ring))
 		return CHASE_UNDECIDED;
-	double warm = l->patient ? PATIENCE : 2;
-	if (l->patient && warm * n > PATIENT_MOST) {
+	double warm = l->patience ? l->patience : 2;
+	if (l->patience && warm * n > PATIENT_MOST) {
 		/* Too long: whole sets have to confirm what is found without. */
 		warm = 2;
 		l->clarity = l->clarity ? l->clarity : NOISY;
@@ -201,7 +201,7 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 		if (misses)
 			*misses = r.covered ? r.kept / seen : n;
 		unsigned clean = laps_clean(&r);
-		if (clean && r.kept && !l->patient)
+		if (clean && r.kept && !l->patience)
 			l->clarity = l->clarity ? l->clarity : NOISY;
 		/* Nothing hides misses of the first level, so one lap without is proof. */
 		if ((!hides && clean) || (r.slow <= r.kept && r.slow < sure * laps)) {

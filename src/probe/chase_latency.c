@@ -276,7 +276,7 @@ static enum chase_state served_get(struct chase_path *c, unsigned k, const struc
 	if (ring->cold)
 		mean_undelayed(c, &a, out);
 	if (lines && a.by_line)
-		parts_of_lines(c, &a, last && !c->cold_slower, out, lines);
+		parts_of_lines(c, &a, last && c->touch != TOUCH_SLOWER, out, lines);
 	slack_of(c, &a, ring->brief, out);
 	return CHASE_DONE;
 }
@@ -289,7 +289,8 @@ static double served_by(const struct chase_path *c, unsigned k)
 
 	/* All of a large cache takes long, and the first SAMPLED accesses alone are timed: any part that mostly leaves the levels
 	 * above does as well, because what those serve is left out. Some accesses are of no class, where latencies vary. */
-	for (unsigned i = 0; c->cold_slower && k && l->floor <= 0 && top > FAR_FROM && i < c->survey_count; i++) {
+	for (unsigned i = 0; c->touch == TOUCH_SLOWER && k && l->floor <= 0 && top > FAR_FROM && i < c->survey_count;
+	     i++) {
 		double mine = 0, above = 0;
 		for (unsigned q = 0; q <= l->class_last; q++)
 			*(q < l->class_first ? &above : &mine) += c->survey[i].share[q];
@@ -416,7 +417,7 @@ static struct timed_ring ring_of(const struct chase_path *c, unsigned k)
 	/* Every access must leave what the level above fetched at once. */
 	if (fetched) {
 		ring.stride = c->grain > 1 ? up->sector.value : chase_step(c, k, up->sector.value, ring.footprint);
-	} else if (far && (l->floor > 0 || c->cold_slower)) {
+	} else if (far && (l->floor > 0 || c->touch == TOUCH_SLOWER)) {
 		/* A few whole lines: each is timed often enough to be known by itself. */
 		ring.stride = l->line.state == CHASE_DONE ? l->line.value : LINE_MOST;
 		ring.footprint = (l->floor > 0 ? FEW_LINES : MANY_LINES) * (double)ring.stride;
@@ -425,7 +426,7 @@ static struct timed_ring ring_of(const struct chase_path *c, unsigned k)
 		ring.footprint = FEW_LINES * (double)ring.stride;
 	}
 	/* A ring that is longer than the chase, from empty caches: nothing but memory answers. */
-	ring.cold = !(l->floor > 0) && !c->cold_slower && c->cold > c->classes[0].centre &&
+	ring.cold = !(l->floor > 0) && c->touch != TOUCH_SLOWER && c->cold > c->classes[0].centre &&
 		    ring.footprint / (double)ring.stride >= COLD_RING;
 	/* No level keeps anything of it, so every step may leave what the last level fetched at once. */
 	if (ring.cold && fetched && ring.footprint / (double)up->sector.value >= COLD_RING)

@@ -32,7 +32,7 @@ static enum chase_state one_in_conflict(struct chase_path *c, unsigned k, const 
 {
 	bool again;
 
-	if (c->level[k].clarity != NOISY || c->level[k].patient)
+	if (c->level[k].clarity != NOISY || c->level[k].patience)
 		return CHASE_DONE;
 	const enum chase_state state = chase_misses_in(c, k, ring, of, &again);
 	if (state != CHASE_DONE || again)

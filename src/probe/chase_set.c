@@ -1,5 +1,6 @@
 /* Ways, line and sets of a level that nothing hides, from rings that hold one set: short laps, so noise has no time. */
 #include "base/arena.h"
+#include "probe/chase_fit.h"
 #include "probe/chase_shape.h"
 #include <stdio.h>
 #include <string.h>
@@ -18,14 +19,14 @@ static struct chase_ring_spec one_set(uint64_t start, uint64_t size, uint64_t wa
 static enum chase_state fits_at_last(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool *fits)
 {
 	struct chase_level *l = &c->level[k];
-	bool patient = l->patient;
+	const unsigned patience = l->patience;
 	enum chase_state state = chase_fits(c, k, ring, fits, NULL);
 
-	if (state != CHASE_DONE || *fits || patient)
+	if (state != CHASE_DONE || *fits || patience)
 		return state;
-	l->patient = true;
+	l->patience = PATIENCE;
 	state = chase_fits(c, k, ring, fits, NULL);
-	l->patient = patient;
+	l->patience = patience;
 	return state;
 }
 

@@ -1,6 +1,7 @@
 /* Size of one level, and the way to all of its shape. */
 #include "probe/chase_shape.h"
 #include "base/arena.h"
+#include "probe/chase_fit.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -201,12 +202,12 @@ static enum chase_state settle_edge(struct chase_path *c, unsigned k, struct edg
 	struct chase_level *l = &c->level[k];
 	bool fits_late;
 
-	if (l->patient)
+	if (l->patience)
 		return CHASE_DONE;
-	l->patient = true;
+	l->patience = PATIENCE;
 	enum chase_state state = fits_elements(c, k, e->hi, LATE_ORDER, &fits_late, NULL);
-	l->patient = state == CHASE_DONE && fits_late;
-	if (!l->patient)
+	l->patience = state == CHASE_DONE && fits_late ? PATIENCE : 0;
+	if (!l->patience)
 		return state;
 	const uint64_t hi = e->hi + e->hi / STRANGERS + 1;
 	*e = (struct edge){.lo = e->hi, .hi = hi > e->most ? e->most : hi, .most = e->most, .order = LATE_ORDER};
@@ -224,10 +225,10 @@ static enum chase_state edge_again(struct chase_path *c, unsigned k, const struc
 	bool fits_lo = false, fits_hi = false;
 
 	for (unsigned order = 1; order <= 2; order++) {
-		bool patient = l->patient;
-		l->patient = true;
+		const unsigned patience = l->patience;
+		l->patience = PATIENCE;
 		const enum chase_state a = fits_elements(c, k, e->lo, order, &fits_lo, NULL);
-		l->patient = patient;
+		l->patience = patience;
 		const enum chase_state b = fits_elements(c, k, e->hi, order, &fits_hi, NULL);
 		if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED)
 			return CHASE_UNDECIDED;

@@ -50,7 +50,7 @@ double chase_cold_class(struct chase_path *c, const struct chase_run *run);
 /* First touches that are slower than `slowest` and have no class. run: the cold walk and the warm one. Returns what they fetch, in bytes, and
  * their median time; 0: there are none, or memory ran out. */
 uint64_t chase_scattered_cold(struct chase_path *c, const struct chase_run *run, double slowest, double *median);
-/* Whether first touches are slower than all that a warm footprint shows: cold, cold_slower, cold_unsure, cold_unit and top_fits. run: the
+/* Whether first touches are slower than all that a warm footprint shows: touch, cold, cold_unit and top. run: the
  * walks; whole: the survey went on to the largest footprint. UNDECIDED: out of memory. */
 enum chase_state chase_first_touches(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *run,
 				     bool whole);

@@ -104,7 +104,7 @@ static uint32_t longest_span(const uint32_t *w, size_t blocks)
 /* What the clock says that a repeat took. */
 static uint32_t ticks_of(const struct timed_pair *k, const uint32_t *w, uint32_t words)
 {
-	return k->spans ? longest_span(w, (words - TIME_WORDS) / SPAN_WORDS) : w[1] - w[0];
+	return k->words == WORDS_SPANS ? longest_span(w, (words - TIME_WORDS) / SPAN_WORDS) : w[1] - w[0];
 }
 
 /* The shortest interval that holds more than a part of n values: its middle, and half its length. v is sorted. */
@@ -172,7 +172,7 @@ struct repeats {
 static void repeats_of(const struct timed_pair *k, const struct point *pt, const struct usual *u, struct repeats *of)
 {
 	const bool cycles = k && has_cycles(k, pt), both = cycles && k->both_hz > 0,
-		   inner = both && k->inner && pt->words_per_repeat > CLOCK_WORDS + TIME_WORDS;
+		   inner = both && k->words == WORDS_INNER && pt->words_per_repeat > CLOCK_WORDS + TIME_WORDS;
 	size_t n = 0;
 	*of = (struct repeats){.n = 0};
 	for (uint32_t r = 0; r < pt->repeats && n < LAUNCH_TIMED; r++) {
@@ -228,7 +228,7 @@ static struct usual usual_of(const struct timed_pair *k, const struct point *con
 	unsigned from[5] = {0}, lengths = 0;
 	size_t n = 0;
 	for (unsigned i = 0; i < points; i++) {
-		if (!has_cycles(k, pt[i]) || !(k->both_hz > 0) || k->inner)
+		if (!has_cycles(k, pt[i]) || !(k->both_hz > 0) || k->words == WORDS_INNER)
 			return (struct usual){.known = false};
 		for (uint32_t r = 0; r < pt[i]->repeats && r < LAUNCH_TIMED; r++, n++) {
 			const uint32_t *w = pt[i]->y + (size_t)r * pt[i]->words_per_repeat,
@@ -454,7 +454,7 @@ static struct pair_times times_of_pair(struct study *s, const struct timed_pair 
 	struct {
 		double clock_hz, both_hz;
 		uint64_t experiment, kind, at[4];
-	} key = {k->clock_hz, k->both_hz, k->experiment, k->spans | (uint64_t)k->inner << 1, {0}};
+	} key = {k->clock_hz, k->both_hz, k->experiment, k->words, {0}};
 	for (unsigned i = 0; i < points; i++)
 		key.at[i] = 1 + (uint64_t)(pt[i] - series->points);
 	const struct pair_times *before = study_recall(s, "pair", &key, sizeof(key));

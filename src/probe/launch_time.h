@@ -36,12 +36,11 @@ struct timed_pair {
 	    clock_hz; /* of the device, where a thread writes the SM's clock before and after its work into the first two words of
 			     * the output; else 0. Times are then those of so many cycles at this rate: a clock that is not steady
 			     * goes faster for some launches and not for others. No words, or words of 0: run times are taken as they are */
-	/* With clock_hz, in launches of many blocks: each of them writes its three words, the clock before and after and which SM it is on, and
-	 * a launch takes as long as the SM that takes longest, from its first block's begin to its last one's end. */
-	bool spans;
-	/* With both_hz: the third word is the clock when the links begin, and the value is what they take by it; what comes before them
+	/* SPANS: with clock_hz, in launches of many blocks. Each of them writes its three words, the clock before and after and which SM it is on,
+	 * and a launch takes as long as the SM that takes longest, from its first block's begin to its last one's end.
+	 * INNER: with both_hz. The third word is the clock when the links begin, and the value is what they take by it; what comes before them
 	 * need not be the same in each launch then. */
-	bool inner;
+	enum timed_words { WORDS_WHOLE, WORDS_SPANS, WORDS_INNER } words;
 	double
 	    both_hz; /* the same, for what need not keep the SM's clock, as memory: run times count, of those repeats whose cycles
 			 * go with them as most repeats' do, and cycles at this rate have to say the same in the end. 0: no such thing */

@@ -75,12 +75,7 @@ static struct turn turn_of(struct study *s, const struct timed_pair *k, const st
 	const struct {
 		double clock_hz, both_hz, timer;
 		uint64_t experiment, kind, at[2];
-	} key = {k->clock_hz,
-		 k->both_hz,
-		 timer,
-		 k->together,
-		 k->spans | (uint64_t)k->inner << 1,
-		 {(uint64_t)(a - first), (uint64_t)(b - first)}};
+	} key = {k->clock_hz, k->both_hz, timer, k->together, k->words, {(uint64_t)(a - first), (uint64_t)(b - first)}};
 	const struct turn *before = study_recall(s, "turn", &key, sizeof(key));
 	if (before)
 		return *before;

@@ -42,7 +42,7 @@ static void brace(struct order *o)
 	unsigned n = 0;
 
 	for (size_t i = 0; i < o->plan->count; i++)
-		n += o->probes[i].hangs && !o->probes[i].ended;
+		n += o->probes[i].hangs && o->probes[i].state != ORDER_ENDED;
 	o->unbraced = false;
 	if (o->gpu->ops->brace)
 		o->gpu->ops->brace(o->gpu, n);
@@ -118,7 +118,7 @@ static void look_at(struct order *o, const struct probe *p, struct order_texts *
 	if (study_open(&s, o->run, p, STUDY_MEASURE, &why))
 		return;
 	s.quick = o->plan->quick;
-	s.foresees = true;
+	s.sight = STUDY_FORESEES;
 	if (study_pass(&s) == 0) {
 		add_wishes(o, t, &s, s.wishes, s.wish_count);
 		add_wishes(o, t, &s, s.likely, s.likely_count);
@@ -137,7 +137,7 @@ static bool names(const char *const *list, const char *name)
 static bool must_wait(const struct order *o, const struct probe *p)
 {
 	for (size_t i = 0; i < o->plan->count; i++)
-		if (!o->probes[i].ended &&
+		if (o->probes[i].state != ORDER_ENDED &&
 		    (names(p->needs, o->plan->probes[i]->name) || names(p->helped, o->plan->probes[i]->name)))
 			return true;
 	return false;
@@ -148,7 +148,7 @@ static bool is_awaited(const struct order *o, const struct probe *p)
 {
 	for (size_t i = 0; i < o->plan->count; i++) {
 		const struct probe *q = o->plan->probes[i];
-		if (!o->probes[i].ended && (names(q->needs, p->name) || names(q->helped, p->name)))
+		if (o->probes[i].state != ORDER_ENDED && (names(q->needs, p->name) || names(q->helped, p->name)))
 			return true;
 	}
 	return false;
@@ -198,7 +198,7 @@ static void look(struct order *o)
 		return;
 	for (size_t i = 0; i < o->plan->count; i++) {
 		struct order_probe *q = &o->probes[i];
-		if (q->begun || q->seen || must_wait(o, o->plan->probes[i]))
+		if (q->state != ORDER_WAITS || q->seen || must_wait(o, o->plan->probes[i]))
 			continue;
 		q->seen = true;
 		q->awaited = is_awaited(o, o->plan->probes[i]);
@@ -228,8 +228,8 @@ int order_open(struct order *o, struct run *r, struct gpu *g, struct kernel_cach
 
 void order_begin(struct order *o, size_t index)
 {
-	assert(!o->probes[index].begun);
-	o->probes[index].begun = true;
+	assert(o->probes[index].state == ORDER_WAITS);
+	o->probes[index].state = ORDER_BEGUN;
 }
 
 void order_close(struct order *o)
@@ -251,7 +251,7 @@ size_t order_next(struct order *o, bool eager)
 		look(o);
 	for (size_t i = 0; i < o->plan->count; i++) {
 		const struct order_probe *q = &o->probes[i];
-		if (q->begun || must_wait(o, o->plan->probes[i]) || (eager && !is_much(q)))
+		if (q->state != ORDER_WAITS || must_wait(o, o->plan->probes[i]) || (eager && !is_much(q)))
 			continue;
 		if (best == o->plan->count || comes_before(q, &o->probes[best]))
 			best = i;
@@ -261,8 +261,8 @@ size_t order_next(struct order *o, bool eager)
 
 void order_end(struct order *o, size_t index)
 {
-	assert(!o->probes[index].ended);
-	o->probes[index].begun = o->probes[index].ended = true;
+	assert(o->probes[index].state != ORDER_ENDED);
+	o->probes[index].state = ORDER_ENDED;
 	o->ended++;
 	o->unbraced |= o->probes[index].hangs;
 }

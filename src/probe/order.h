@@ -8,8 +8,7 @@
 #include "probe/study.h"
 
 struct order_probe {
-	bool begun;
-	bool ended;
+	enum { ORDER_WAITS, ORDER_BEGUN, ORDER_ENDED } state;
 	bool seen;    /* its first wishes were looked at */
 	bool awaited; /* others need it, or are helped by it */
 	size_t bytes; /* of text that its first pass brings */

@@ -200,7 +200,7 @@ int study_pass(struct study *s)
 {
 	arena_free(&s->scratch);
 	s->wish_count = s->likely_count = s->missing = 0;
-	s->ahead = false;
+	s->sight = s->sight ? STUDY_FORESEES : STUDY_BLIND;
 	s->concluded.count = 0;
 	s->no_memory = slots_rebuild(s) != 0;
 	if (!s->no_memory)
@@ -291,7 +291,7 @@ const struct point *study_ask(struct study *s, unsigned experiment, double x, co
 	}
 	if (is_left_out(s, experiment))
 		return NULL;
-	if (s->ahead) {
+	if (s->sight == STUDY_AHEAD) {
 		study_expect(s, experiment, x, p);
 		return NULL;
 	}
@@ -311,7 +311,7 @@ bool study_asked(const struct study *s, unsigned experiment, size_t index)
 void study_expect(struct study *s, unsigned experiment, double x, const double *p)
 {
 	assert(experiment < s->probe->experiment_count);
-	if (!s->foresees || s->no_memory || s->mode != STUDY_MEASURE || is_left_out(s, experiment))
+	if (!s->sight || s->no_memory || s->mode != STUDY_MEASURE || is_left_out(s, experiment))
 		return;
 	if (!p)
 		p = zeros;
@@ -321,8 +321,9 @@ void study_expect(struct study *s, unsigned experiment, double x, const double *
 
 bool study_ahead(struct study *s)
 {
-	s->ahead = s->ahead || (s->foresees && study_pending(s));
-	return s->ahead;
+	if (s->sight && study_pending(s))
+		s->sight = STUDY_AHEAD;
+	return s->sight == STUDY_AHEAD;
 }
 
 bool study_pending(const struct study *s)

@@ -233,7 +233,7 @@ struct sim_spec {
 	enum cache_scope clock_scope; /* who shares one counter */
 	/* barrier and branches */
 	double cluster_barrier, cluster_shared; /* of a cluster's blocks; 0: as within a block */
-	double barrier_latency, barrier_interval, branch_latency, branch_predicate, branch_split;
+	double barrier_latency, barrier_interval, branch_latency, branch_predicate, branch_split, branch_split_issue;
 	bool independent_threads; /* else a reconvergence stack */
 	enum spec_first_path first_path;
 	uint32_t yield_after; /* backward branches; independent threads only */

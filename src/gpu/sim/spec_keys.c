@@ -84,6 +84,7 @@ const struct spec_key spec_keys[] = {
 	{"barrier.interval", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(barrier_interval), 0, 10000, "0", NO_WORDS, "cycles from one warp that comes to a barrier to the next one of its SM; 0: any number at once"},
 	{"branch.predicate", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(branch_predicate), 0, 10000, "0", NO_WORDS, "cycles from an instruction that computes a predicate to one that needs it; 0: the operation's own latency"},
 	{"branch.split", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(branch_split), 0, 10000, "0", NO_WORDS, "cycles more when lanes of a warp part at a branch"},
+	{"branch.split_issue", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(branch_split_issue), 0, 10000, "0", NO_WORDS, "cycles from one parting of lanes to the next, of all warps of a scheduler; another waits so long"},
 	{"branch.latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(branch_latency), 1, 10000, REQUIRED, NO_WORDS, "cycles from a branch to the next instruction of its warp"},
 	{"branch.independent_threads", DIM_YESNO, KIND_BOOL, IN_SPEC(independent_threads), 0, 1, REQUIRED, NO_WORDS, "yes: threads of a warp make progress on their own; no: a reconvergence stack"},
 	{"branch.first_path", DIM_NAME, KIND_WORD, IN_SPEC(first_path), 0, 0, "taken", "taken fallthrough", "which side of a divergent branch runs first"},

@@ -153,6 +153,8 @@ void spec_random_ordinary(struct str *out, uint64_t seed, bool l1)
 		put(&d, "branch", "split", "cycles", draw_between(&d.r, 4, 60));
 	if (l1 && draw_chance(&d.r, 0.05))
 		put(&d, "cache.global.l1", "access", "bytes", 64);
+	if (draw_chance(&d.r, 0.05))
+		put(&d, "branch", "split_issue", "cycles", draw_between(&d.r, 4, 40));
 }
 
 void spec_random_costs(struct str *out, uint64_t seed)

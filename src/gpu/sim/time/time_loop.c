@@ -198,6 +198,14 @@ static bool lead_up(struct time_run *x, struct time_warp *w, uint32_t count)
 	return true;
 }
 
+/* How much longer a branch takes at t because lanes part. */
+static uint32_t part(const struct time_run *x, struct time_sched *s, const struct time_inst *ti, uint64_t t)
+{
+	const uint64_t from = s->parts > t ? s->parts : t;
+	s->parts = from + x->g->part_issue;
+	return (uint32_t)(from - t) + ti->tail;
+}
+
 /* The warp's next native step goes out at cycle t; its operands, a pipe and the port are known to be free. Inlined where one
  * warp runs alone, because there the call itself would show. */
 static inline __attribute__((always_inline)) void issue(struct time_run *x, struct time_warp *w, uint64_t t)
@@ -297,7 +305,7 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 		struct func_inst one;
 		if (__builtin_expect(fi->flags & FUNC_INDEXED, 0))
 			fi = func_warp_indexed(&w->f, fi, &mask, &one);
-		uint32_t split = mask != w->f.active ? ti->tail : 0;
+		uint32_t split = mask != w->f.active ? part(x, s, ti, t) : 0;
 		func_warp_branch(&w->f, fi, mask);
 		if (__builtin_expect(x->watch, 0))
 			time_watch_branch(x, w, fi, from);

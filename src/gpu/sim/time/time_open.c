@@ -68,6 +68,7 @@ int time_open(struct time_gpu **out, const struct sim_spec *s, uint64_t seed)
 	double issue = s->scheduler_issue * FIX_ONE;
 	/* A port that is never busy would let one cycle last for ever. */
 	g->issue = issue >= 1 ? (uint32_t)llround(issue) : 1;
+	g->part_issue = (uint32_t)(s->branch_split_issue + 0.5);
 	rng_seed(&g->noise, seed ^ 0x9e3779b97f4a7c15u);
 	rng_seed(&g->host, seed ^ 0xd1b54a32d192ed03u);
 	if (open_sms(g) || time_clusters_open(g, seed) || open_clocks(g, seed + 1) || time_memory_open(g, seed + 2) ||

@@ -148,6 +148,7 @@ struct time_block {
 
 struct time_sched {
 	uint64_t free;		    /* fixed point: issue port */
+	uint64_t parts;		    /* cycle from which on lanes of another of its warps may part */
 	uint32_t number, sm, index; /* in its cluster's wheel; index within the SM */
 	struct time_cluster *cluster;
 	uint32_t slots; /* slots in use lie below */
@@ -273,6 +274,7 @@ struct time_gpu {
 	bool timed_atomics;    /* the description says how atomics are performed */
 	uint32_t atomic_issue; /* fixed point */
 	uint32_t issue;	       /* fixed point: scheduler_issue */
+	uint32_t part_issue;   /* cycles */
 	uint32_t shared_issue, constant_issue, global_issue; /* fixed point: path.issue */
 	uint64_t host_latency;	 /* cycles of a load of the host's memory; 0: as of the GPU's */
 	uint64_t shared_latency; /* of a load without conflicts */

@@ -160,6 +160,7 @@ struct model {		       /* findings, ready for use */
 	uint32_t warp_loads; /* loads that a warp can have waiting, 0: any number */
 	struct term atomic_same, atomic_latency;
 	struct term blocks; /* seconds from one block of the launch to the next, at least */
+	struct term refill; /* cycles from the end of a block to the next one in its place, at least */
 	struct term cold;   /* cycles until the first instruction is there */
 	bool has_l1, has_l2;
 };

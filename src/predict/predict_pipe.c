@@ -157,7 +157,7 @@ static void end_warp(struct pipe *p, struct warp *w)
 	p->alone += alone;
 	b->used = false;
 	if (go_on(p))
-		start_block(p, n, end);
+		start_block(p, n, end + pipe_pick(p, &p->m->refill));
 }
 
 /* ---- issue ---- */

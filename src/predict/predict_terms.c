@@ -501,6 +501,8 @@ int model_open(struct model *m, struct terms *t, const struct ptx_func *entry, s
 	m->clock_hz = said(t, "device.clock_hz", t->d->clock_hz);
 	m->launch = term_need(t, "host.launch_latency", false, "a launch costs nothing");
 	m->blocks = term_get(t, "host.block_interval", false, "blocks begin as soon as there is room for them");
+	/* Who hands blocks out lies beyond the SMs: it hears of the room and answers no sooner than the L2 answers a load. */
+	m->refill = term_try(t, "cache.global.l2.latency", false);
 	m->issue_least = least_issue(t);
 	get_gaps(m, t);
 	m->turn = turn_of_two(t);

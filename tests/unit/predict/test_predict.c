@@ -309,6 +309,24 @@ static void registers_limit_the_blocks(void **state)
 	end(&x);
 }
 
+/* A block that ends is told beyond the SM, and the next one comes from there. */
+static void the_next_block_comes_from_afar(void **state)
+{
+	struct fixture x;
+	(void)state;
+	begin(&x, ADD8);
+	give(&x, "regfile.registers_per_sm", 256);
+	x.q.grid[0] = 100;
+	x.q.block[0] = 32;
+	run(&x);
+	const double at_once = x.r.cycles;
+	give(&x, "cache.global.l2.latency", 100);
+	run(&x);
+	assert_int_equal(x.r.blocks_per_sm, 4);
+	assert_float_equal(x.r.cycles - at_once, 100 * (x.r.blocks_of_sm / 4 - 1), 1);
+	end(&x);
+}
+
 /* Two loads, each used at once: one waits for the other unless a compiler puts both first, and their parameter costs an instruction unless
  * it is an operand. */
 static void a_compiler_puts_loads_first(void **state)
@@ -451,6 +469,7 @@ int main(void)
 	    cmocka_unit_test(accesses),
 	    cmocka_unit_test(memory_bounds_a_copy),
 	    cmocka_unit_test(registers_limit_the_blocks),
+	    cmocka_unit_test(the_next_block_comes_from_afar),
 	    cmocka_unit_test(a_compiler_puts_loads_first),
 	    cmocka_unit_test(what_a_launch_leaves_is_there_for_the_next),
 	    cmocka_unit_test(what_is_on_its_way_is_waited_for),

@@ -6,17 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-	BODY_WORDS = 4,
-	FORCE_WORDS = 3,
-	BODIES_CHECKED = 64,
-	BODIES_SMALL = 1024,
-	PULL_MOST = 512,
-	OPERATIONS = 20,
-	UNROLL = 4
-};
+enum { BODY_WORDS = 4, FORCE_WORDS = 3, BODIES_CHECKED = 64, PULL_MOST = 512, OPERATIONS = 20, UNROLL = 4 };
 enum { ROWS = 64, COLUMNS = 16, INNER = 128, ROW_BLOCKS = 8 };
-enum { POINTS = 256, TRANSFORMS = 16 };
+enum { TRANSFORMS = 16 };
 #define SOFTENING 0.01f /* as the kernel has it */
 #define TURN	  6.28318530717958647692
 
@@ -133,8 +125,8 @@ int workload_sgemm(struct workload_problem *w, struct arena *a, const struct dev
 int workload_fft(struct workload_problem *w, struct arena *a, const struct device_info *d)
 {
 	/* As many points in all for each length. */
-	const uint32_t points = w->size ? w->size : POINTS, steps = log2_floor(points),
-		       blocks = TRANSFORMS * d->sm_count * POINTS / points;
+	const uint32_t points = w->size ? w->size : FFT_POINTS, steps = log2_floor(points),
+		       blocks = TRANSFORMS * d->sm_count * FFT_POINTS / points;
 	const uint64_t n = 2ull * points * blocks;
 	const float *in = workload_numbers(a, n, 10);
 	float *roots = ARENA_ARRAY(a, points, float);

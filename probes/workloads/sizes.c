@@ -8,17 +8,23 @@ enum { SIZES_MOST = 8 };
 struct curve {
 	const char *workload, *name; /* of the table; of the curve */
 	uint32_t first, count;	     /* each size is twice the last */
+	uint32_t few;		     /* of them those that are no more work than the workload's own size */
+	uint32_t own;		     /* a size that the workload has by itself, or 0 */
 };
 static const struct drawn {
 	const char *figure, *title, *x;
 	struct curve curve[2];
 } drawn[] = {
-    {"sgemm-size", "A dense matrix product against its size", "rows and columns", {{"sgemm", "products", 64, 4}}},
-    {"fft-points", "Fourier transforms against their length", "points of a transform", {{"fft", "transforms", 16, 6}}},
+    {"sgemm-size", "A dense matrix product against its size", "rows and columns", {{"sgemm", "products", 64, 4, 3, 0}}},
+    {"fft-points",
+     "Fourier transforms against their length",
+     "points of a transform",
+     {{"fft", "transforms", 16, 6, 6, FFT_POINTS}}},
     {"nbody-bodies",
      "Bodies that pull each other against their number",
      "bodies",
-     {{"nbody_small", "a thread each", 512, 6}, {"nbody_split", "four threads each", 512, 6}}},
+     {{"nbody_small", "a thread each", 512, 6, 3, BODIES_SMALL},
+      {"nbody_split", "four threads each", 512, 6, 3, BODIES_SMALL}}},
 };
 enum { DRAWN = sizeof drawn / sizeof *drawn, CURVES = 2 };
 
@@ -41,16 +47,18 @@ void workload_sizes_study(struct study *s, unsigned experiment)
 		for (unsigned c = 0; c < CURVES && drawn[f].curve[c].workload; c++) {
 			const struct curve *k = &drawn[f].curve[c];
 			const double p[POINT_PARAMS] = {number_of(k->workload)};
-			for (uint32_t i = 0; i < k->count; i++)
-				study_ask(s, experiment, (double)k->first * (1u << i), p);
+			const uint32_t count = study_for_figures(s) ? k->count : k->few;
+			for (uint32_t i = 0; i < count; i++)
+				if (k->first << i != k->own)
+					study_ask(s, experiment, (double)(k->first << i), p);
 		}
 }
 
 /* Of a point whose answers are right; 0: there is none. */
-static double rate_of(const struct study *s, const struct point *pt)
+static double rate_of(const struct study *s, const struct point *pt, uint32_t which, uint32_t size)
 {
-	const struct workload *k = &workload_table[(uint32_t)pt->p[0]];
-	struct workload_problem w = {.size = (uint32_t)pt->x};
+	const struct workload *k = &workload_table[which];
+	struct workload_problem w = {.size = size};
 	struct arena a;
 	char why[160];
 	double rate = 0;
@@ -65,20 +73,29 @@ static double rate_of(const struct study *s, const struct point *pt)
 	return rate;
 }
 
-int workload_sizes_draw(const struct study *s, unsigned experiment, struct figure_list *out)
+static const struct point *point_of(const struct series *v, double x, double p)
 {
-	const struct series *v = study_series(s, experiment);
+	for (size_t i = 0; v && i < v->count; i++)
+		if (v->points[i].x == x && v->points[i].p[0] == p)
+			return &v->points[i];
+	return NULL;
+}
+
+int workload_sizes_draw(const struct study *s, unsigned run, unsigned sizes, struct figure_list *out)
+{
 	for (unsigned f = 0; f < DRAWN; f++) {
 		struct figure *to = NULL;
 		for (unsigned c = 0; c < CURVES && drawn[f].curve[c].workload; c++) {
-			const uint32_t which = number_of(drawn[f].curve[c].workload);
+			const struct curve *k = &drawn[f].curve[c];
+			const uint32_t which = number_of(k->workload);
 			double x[SIZES_MOST], y[SIZES_MOST];
 			size_t n = 0;
-			for (size_t i = 0; v && i < v->count && n < SIZES_MOST; i++) {
-				if ((uint32_t)v->points[i].p[0] != which)
-					continue;
-				x[n] = v->points[i].x;
-				y[n] = rate_of(s, &v->points[i]);
+			for (uint32_t i = 0; i < k->count; i++) {
+				const uint32_t size = k->first << i;
+				const struct point *pt = size == k->own ? point_of(study_series(s, run), which, 0)
+									: point_of(study_series(s, sizes), size, which);
+				x[n] = size;
+				y[n] = rate_of(s, pt, which, size);
 				n += y[n] > 0;
 			}
 			if (!n)

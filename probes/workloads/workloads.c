@@ -74,7 +74,7 @@ int workload_setup(const struct study *s, uint32_t which, uint32_t where, uint32
 		j->launch.args[j->launch.arg_count++] = w.scalar[i];
 	j->launch.compiled = true;
 	j->launch.warmups = !size;
-	j->launch.repeats = where || size ? 1 : REPEATS;
+	j->launch.repeats = 1;
 	j->launch.timed = SPAN_KERNELS;
 	j->launch.time_limit_ms = LIMIT_MS;
 	return rc;
@@ -219,7 +219,7 @@ static void study_workloads(struct study *s)
 
 static int draw_workloads(const struct study *s, struct figure_list *out)
 {
-	return workload_sizes_draw(s, SIZES, out);
+	return workload_sizes_draw(s, RUN, SIZES, out);
 }
 
 static const struct experiment experiments[] = {

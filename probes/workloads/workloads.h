@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "probe/probe.h"
 
+enum { BODIES_SMALL = 1024, FFT_POINTS = 256 }; /* sizes that do not follow from the device */
 enum { WORKLOAD_TIME_WORDS = 2, WORKLOAD_INPUTS = 4, WORKLOAD_SCALARS = 2, WORKLOAD_PARAMS = 5 };
 
 struct workload_input {
@@ -50,9 +51,10 @@ bool workload_right(const struct workload_problem *w, const struct point *pt, ch
 /* ---- sizes.c: rates against sizes ---- */
 /* x: the size; p[0]: which of the table. */
 int workload_sizes_setup(const struct study *s, double x, const double *p, struct job *j);
-/* Asks for the points of the experiment. */
+/* Asks for the points of the experiment: large sizes only for a paper's figures, and none that a workload has by itself. */
 void workload_sizes_study(struct study *s, unsigned experiment);
-int workload_sizes_draw(const struct study *s, unsigned experiment, struct figure_list *out);
+/* run: the experiment of the workloads themselves. */
+int workload_sizes_draw(const struct study *s, unsigned run, unsigned sizes, struct figure_list *out);
 
 /* Each with inputs from a fixed seed and sizes that follow from the number of SMs. */
 int workload_saxpy(struct workload_problem *out, struct arena *a, const struct device_info *d);

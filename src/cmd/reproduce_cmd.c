@@ -103,7 +103,9 @@ static int plan_part(struct reproducing *x, const struct paper_part *part, struc
 			names[n++] = probe_table[i]->name;
 	if (!n)
 		return CMD_OK;
-	return engine_plan(plan, names, n, &x->c->error) ? CMD_DEVICE : CMD_OK;
+	const int rc = engine_plan(plan, names, n, &x->c->error) ? CMD_DEVICE : CMD_OK;
+	plan->for_figures = part->figure_count > 0;
+	return rc;
 }
 
 static int open_part(struct reproducing *x, struct side *s, const struct paper_part *part, const char *gpu)

@@ -27,7 +27,8 @@ struct engine_events { /* all optional; ctx is handed back */
 struct engine_plan {
 	const struct probe **probes; /* sorted by needs; includes needed ones */
 	size_t count;
-	bool quick; /* points of thorough experiments are left out */
+	bool quick;	  /* points of thorough experiments are left out */
+	bool for_figures; /* of a paper: points are asked for that no finding hangs on. The caller sets it */
 };
 /* names: NULL or count 0 = all. Unknown name or a cycle: -EINVAL. plan->probes: mem_free. */
 int engine_plan(struct engine_plan *plan, const char *const *names, size_t count, struct err *e);

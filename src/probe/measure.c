@@ -366,6 +366,7 @@ static int begin(struct engine *m, size_t index, bool eager, struct err *e)
 		return rc;
 	}
 	g->s.quick = m->plan->quick;
+	g->s.for_figures = m->plan->for_figures;
 	g->s.sight = m->gpu->ops->expect ? STUDY_FORESEES : STUDY_BLIND;
 	g->b.at.seconds = engine_now() - began;
 	size_t at_place = eager ? m->eager++ : m->count;

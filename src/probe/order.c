@@ -118,6 +118,7 @@ static void look_at(struct order *o, const struct probe *p, struct order_texts *
 	if (study_open(&s, o->run, p, STUDY_MEASURE, &why))
 		return;
 	s.quick = o->plan->quick;
+	s.for_figures = o->plan->for_figures;
 	s.sight = STUDY_FORESEES;
 	if (study_pass(&s) == 0) {
 		add_wishes(o, t, &s, s.wishes, s.wish_count);

@@ -11,8 +11,9 @@
  *
  *   one victim, all others at once: nothing has gone, so it has the level for itself;
  *   something has gone: halves of the others, and halves of those, until each that matters has been the only one.
+ *   Where something goes beside each few SMs, all share as a rule, and they are asked about one by one.
  *
- * Whoever shares with an SM that is known to share with a third one needs no test of its own: sharing is transitive. That is
+ * Whoever shares with an SM is no victim itself, and shares with all that do: sharing is transitive. That is
  * checked afterwards on other members of the groups, and a level where it does not hold has no groups. */
 #ifndef FATHOM_SHARE_H
 #define FATHOM_SHARE_H

@@ -17,6 +17,7 @@
 #define APART	   8	/* ticks between two levels at least */
 #define NEAR	   12	/* ticks by which hits of one level differ on one SM */
 #define GAPS	   3	/* stretches of other SMs that a second member of a group is asked about */
+#define STRETCH	   8	/* SMs: where each stretch of so many has one that shares, as a rule all do */
 
 enum answer { ANSWER_NO, ANSWER_YES, ANSWER_PENDING, ANSWER_UNCLEAR };
 
@@ -195,31 +196,93 @@ static unsigned candidates(const struct share_level *l, uint32_t lo, uint32_t hi
 	return n;
 }
 
-/* Gives those of [lo, hi) that share with m to its group; that some do is known when `known`. */
-static enum answer split(struct share_path *c, unsigned k, uint32_t m, uint32_t lo, uint32_t hi, bool known)
+/* Whether some of [lo, hi) that no group has yet share with m. */
+static enum answer some_share(struct share_path *c, unsigned k, uint32_t m, uint32_t lo, uint32_t hi)
+{
+	uint32_t last;
+
+	return candidates(&c->level[k], lo, hi, &last) ? disturbs(c, k, m, lo, hi - lo) : ANSWER_NO;
+}
+
+/* Whether each stretch of few SMs has one that shares with m. Stretches are those that `split` asks about as well. */
+static enum answer everywhere(struct share_path *c, unsigned k, uint32_t m, uint32_t lo, uint32_t hi)
+{
+	const uint32_t middle = lo + (hi - lo) / 2;
+
+	if (hi - lo <= STRETCH)
+		return disturbs(c, k, m, lo, hi - lo);
+	const enum answer a = everywhere(c, k, m, lo, middle);
+	return a == ANSWER_YES ? everywhere(c, k, m, middle, hi) : a;
+}
+
+/* Asks about each SM by itself: where most share with m, halves would only come in between. */
+static enum answer one_by_one(struct share_path *c, unsigned k, uint32_t m)
+{
+	struct share_level *l = &c->level[k];
+	const uint32_t sms = study_device(c->study)->sm_count;
+	bool pending = false, found = false;
+
+	for (uint32_t i = 0; i < sms; i++) {
+		const enum answer a = l->group[i] == NONE ? disturbs(c, k, m, i, 1) : ANSWER_NO;
+		if (a == ANSWER_UNCLEAR)
+			return a;
+		pending |= a == ANSWER_PENDING;
+		if (a != ANSWER_YES)
+			continue;
+		found = true;
+		l->group[i] = m;
+	}
+	if (pending || found)
+		return pending ? ANSWER_PENDING : ANSWER_YES;
+	return unclear(l, "SMs up to %u together disturb SM %u, but none of them does by itself", sms - 1, m);
+}
+
+/* Gives those of [lo, hi) that share with m to its group. Some do: the range as a whole was asked, or it is what a half left. */
+static enum answer split(struct share_path *c, unsigned k, uint32_t m, uint32_t lo, uint32_t hi, bool asked)
 {
 	struct share_level *l = &c->level[k];
 	uint32_t only = 0;
-	unsigned left = candidates(l, lo, hi, &only);
+	const unsigned left = candidates(l, lo, hi, &only);
+
+	if (left <= 1) {
+		const enum answer a = asked ? ANSWER_YES : some_share(c, k, m, lo, hi);
+		if (a == ANSWER_NO)
+			return unclear(l, "SMs up to %u together disturb SM %u, but none of them does by itself",
+				       hi - 1, m);
+		if (a == ANSWER_YES)
+			l->group[only] = m;
+		return a;
+	}
+	const uint32_t middle = lo + (hi - lo) / 2;
+	enum answer a1 = some_share(c, k, m, lo, middle);
+	if (a1 == ANSWER_UNCLEAR || a1 == ANSWER_PENDING)
+		return a1;
+	if (a1 == ANSWER_NO)
+		return split(c, k, m, middle, hi, false);
+	a1 = split(c, k, m, lo, middle, true);
+	if (a1 == ANSWER_UNCLEAR)
+		return a1;
+	enum answer a2 = some_share(c, k, m, middle, hi);
+	if (a2 == ANSWER_YES)
+		a2 = split(c, k, m, middle, hi, true);
+	return a2 == ANSWER_UNCLEAR || a2 == ANSWER_PENDING ? a2 : a1;
+}
+
+/* Finds who shares with m, whom some of those that no group has yet disturb. */
+static enum answer group_of(struct share_path *c, unsigned k, uint32_t m)
+{
+	struct share_level *l = &c->level[k];
+	const uint32_t sms = study_device(c->study)->sm_count;
+	uint32_t other;
+	const unsigned left = candidates(l, 0, sms, &other);
 
 	if (!left)
-		return ANSWER_NO;
-	enum answer a = known ? ANSWER_YES : disturbs(c, k, m, lo, hi - lo);
-	if (a != ANSWER_YES)
+		return unclear(l, "SM %u is disturbed, but all others are known not to share with it", m);
+	/* What the first SM says of all others. */
+	const enum answer a = left == sms - 1 ? everywhere(c, k, m, 0, sms) : ANSWER_NO;
+	if (a == ANSWER_UNCLEAR || a == ANSWER_PENDING)
 		return a;
-	if (left == 1) {
-		l->group[only] = m;
-		return ANSWER_YES;
-	}
-	uint32_t middle = lo + (hi - lo) / 2;
-	enum answer a1 = split(c, k, m, lo, middle, false), a2 = split(c, k, m, middle, hi, false);
-	if (a1 == ANSWER_UNCLEAR || a2 == ANSWER_UNCLEAR)
-		return ANSWER_UNCLEAR;
-	if (a1 == ANSWER_PENDING || a2 == ANSWER_PENDING)
-		return ANSWER_PENDING;
-	if (a1 == ANSWER_NO && a2 == ANSWER_NO)
-		return unclear(l, "SMs %u to %u together disturb SM %u, but neither half of them does", lo, hi - 1, m);
-	return ANSWER_YES;
+	return a == ANSWER_YES ? one_by_one(c, k, m) : split(c, k, m, 0, sms, true);
 }
 
 /* Sharing is transitive: what the first member of a group said has to hold for the last one. */
@@ -334,28 +397,26 @@ static void find_groups(struct share_path *c, unsigned k)
 	l->state = make_it_stay(c, k);
 	if (l->state != CHASE_DONE)
 		return;
-	/* Everybody beside all the others first: where nobody shares, that is all. */
-	for (uint32_t m = 0; m < sms; m++) {
+	/* Each beside all the others, unless it is known to share. As long as nobody does, nobody waits for what another says. */
+	bool shared = false;
+	for (uint32_t m = 0; m < sms && !(shared && pending); m++) {
+		if (l->group[m] != NONE)
+			continue;
 		enum answer a = disturbs(c, k, m, 0, sms);
+		if (a == ANSWER_YES) {
+			shared = true;
+			if (pending)
+				break;
+			l->group[m] = m;
+			a = group_of(c, k, m);
+		} else if (a == ANSWER_NO) {
+			l->group[m] = m;
+		}
 		if (a == ANSWER_UNCLEAR)
 			return;
 		pending |= a == ANSWER_PENDING;
-		if (a == ANSWER_NO)
-			l->group[m] = m;
-	}
-	for (uint32_t m = 0; m < sms && !pending; m++) {
-		if (l->group[m] != NONE)
-			continue;
-		l->group[m] = m;
-		uint32_t other;
-		if (!candidates(l, 0, sms, &other)) {
-			unclear(l, "SM %u is disturbed, but all others are known not to share with it", m);
-			return;
-		}
-		enum answer a = split(c, k, m, 0, sms, true);
-		if (a == ANSWER_UNCLEAR)
-			return;
-		pending = a == ANSWER_PENDING;
+		if (pending && m == 0)
+			break;
 	}
 	for (uint32_t m = 0; m < sms && !pending; m++) {
 		if (l->group[m] != m)

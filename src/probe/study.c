@@ -271,6 +271,11 @@ uint64_t study_seed(const struct study *s)
 	return s->run->seed;
 }
 
+bool study_for_figures(const struct study *s)
+{
+	return s->for_figures || s->mode != STUDY_MEASURE;
+}
+
 static bool is_left_out(const struct study *s, unsigned experiment)
 {
 	return s->quick && s->probe->experiments[experiment].thorough;

@@ -28,7 +28,8 @@ struct study {
 	struct finding_list concluded; /* in this pass */
 	struct wish *wishes;	       /* of this pass, each once */
 	size_t wish_count, wish_cap;
-	bool quick; /* points of thorough experiments can not be had */
+	bool quick;	  /* points of thorough experiments can not be had */
+	bool for_figures; /* of a paper */
 	/* FORESEES: the device compiles in the background, and what is likely counts. AHEAD: what the rest of this pass asks for is only likely. */
 	enum { STUDY_BLIND, STUDY_FORESEES, STUDY_AHEAD } sight;
 	struct wish *likely; /* of this pass, points that later ones may wish for; none that was told before */

@@ -466,12 +466,44 @@ static void age_is_not_the_slot(void **state)
 	}
 }
 
+/* Blocks of one warp each, of which some lanes take a branch, on one scheduler. */
+static uint64_t parting_cycles(double apart, uint64_t taken)
+{
+	struct bench b;
+	tiny_spec(&b.s);
+	b.s.sm_count = b.s.cluster_count = b.s.sm_per_cluster = b.s.schedulers = 1;
+	b.s.max_blocks_per_sm = 4;
+	b.s.branch_split_issue = apart;
+	bench_start(&b);
+	tiny_tid(&b.t, 1);
+	tiny_imm(&b.t, 2, taken);
+	tiny_less(&b.t, 0, 1, 2);
+	uint32_t at = tiny_branch(&b.t, 0, false, 0, 0);
+	b.t.inst[at].target = b.t.inst[at].join = tiny_add(&b.t, 3, 1, 1);
+	bench_go(&b, 4, 32);
+	assert_int_equal(b.r.time.end, TIME_DONE);
+	const uint64_t cycles = b.r.time.cycles;
+	bench_stop(&b);
+	return cycles;
+}
+
+static void warps_of_a_scheduler_part_one_after_the_other(void **state)
+{
+	(void)state;
+	assert_int_equal(parting_cycles(100, 32), parting_cycles(0, 32));
+	assert_int_equal(parting_cycles(150, 16) - parting_cycles(100, 16), 3 * 50);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(every_issue_is_the_models),   cmocka_unit_test(shares_of_one_pipe_are_equal),
-	    cmocka_unit_test(a_second_pipe_buys_no_share), cmocka_unit_test(two_pipes_take_two_at_once),
-	    cmocka_unit_test(turns_of_a_warp_are_apart),   cmocka_unit_test(results_may_only_be_known_together),
+	    cmocka_unit_test(warps_of_a_scheduler_part_one_after_the_other),
+	    cmocka_unit_test(every_issue_is_the_models),
+	    cmocka_unit_test(shares_of_one_pipe_are_equal),
+	    cmocka_unit_test(a_second_pipe_buys_no_share),
+	    cmocka_unit_test(two_pipes_take_two_at_once),
+	    cmocka_unit_test(turns_of_a_warp_are_apart),
+	    cmocka_unit_test(results_may_only_be_known_together),
 	    cmocka_unit_test(age_is_not_the_slot),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

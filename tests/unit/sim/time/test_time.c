@@ -238,34 +238,6 @@ static void a_branch_waits_for_its_answer_and_for_lanes_that_part(void **state)
 	assert_int_equal(branch_cycles(0, 50, 16) - branch_cycles(0, 0, 16), 50);
 }
 
-/* Blocks of one warp each, of which some lanes take a branch, on one scheduler. */
-static uint64_t parting_cycles(double apart, uint64_t taken)
-{
-	struct bench b;
-	tiny_spec(&b.s);
-	b.s.sm_count = b.s.cluster_count = b.s.sm_per_cluster = b.s.schedulers = 1;
-	b.s.max_blocks_per_sm = 4;
-	b.s.branch_split_issue = apart;
-	bench_start(&b);
-	tiny_tid(&b.t, 1);
-	tiny_imm(&b.t, 2, taken);
-	tiny_less(&b.t, 0, 1, 2);
-	uint32_t at = tiny_branch(&b.t, 0, false, 0, 0);
-	b.t.inst[at].target = b.t.inst[at].join = tiny_add(&b.t, 3, 1, 1);
-	bench_go(&b, 4, 32);
-	assert_int_equal(b.r.time.end, TIME_DONE);
-	const uint64_t cycles = b.r.time.cycles;
-	bench_stop(&b);
-	return cycles;
-}
-
-static void warps_of_a_scheduler_part_one_after_the_other(void **state)
-{
-	(void)state;
-	assert_int_equal(parting_cycles(100, 32), parting_cycles(0, 32));
-	assert_int_equal(parting_cycles(150, 16) - parting_cycles(100, 16), 3 * 50);
-}
-
 /* Two sums of which the second takes the first one in, or that are two instructions. */
 static uint64_t sum_cycles(bool operand, uint32_t *sum)
 {
@@ -608,7 +580,6 @@ int main(void)
 	    cmocka_unit_test(barriers_of_one_kind_each_deadlock),
 	    cmocka_unit_test(paths_of_a_branch_run_taken_first),
 	    cmocka_unit_test(a_branch_waits_for_its_answer_and_for_lanes_that_part),
-	    cmocka_unit_test(warps_of_a_scheduler_part_one_after_the_other),
 	    cmocka_unit_test(an_operand_is_computed_in_no_time),
 	    cmocka_unit_test(an_access_outside_is_a_fault),
 	    cmocka_unit_test(an_endless_loop_meets_its_limit),

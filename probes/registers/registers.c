@@ -20,7 +20,8 @@ enum {
 	PATIENT = 8, /* times as many */
 	ROUNDS = 8,
 	TRIES = 6,
-	VALUES_FEW = 8
+	VALUES_FEW = 8,
+	FIRST_GAP = 8 /* kernels, from one to the next that is looked at first */
 };
 
 /* A register file is known when what is too much is no more than this times what was in use. */
@@ -128,6 +129,11 @@ struct regs_study {
 	const char *why;		    /* a launch failed in another way than by being refused */
 	struct regs_seen *seen;
 	size_t count;
+	struct block_seen {
+		uint32_t values, threads;
+		bool ran;
+	} * block; /* launches of one block, SEEN_MAX at most */
+	size_t blocks;
 	uint32_t values_ok, values_bad; /* most values that a thread may have; fewest that it may not, 0: none */
 	uint32_t most_ok, least_bad;	/* the same in registers */
 	bool kept;			/* more values do not make more registers */
@@ -236,37 +242,41 @@ static bool find_limit(struct regs_study *r)
 
 /* ---- one block ---- */
 
-/* Most threads of a block, 0: not known yet. */
-static uint32_t most_threads(struct regs_study *r, uint32_t values)
+/* As launches(), and not asked if others have told: more threads or more values never take less. */
+static enum answer fits_block(struct regs_study *r, uint32_t values, uint32_t threads)
 {
-	uint32_t ok = 1, bad = r->d->max_threads_per_block + 1;
-	for (uint32_t t = bad - 1; bad > ok + 1; t = (ok + bad) / 2) {
-		const enum answer a = launches(r, values, t);
-		if (a == WAITING)
-			return 0;
-		*(a == RAN ? &ok : &bad) = t;
+	for (size_t i = 0; i < r->blocks; i++) {
+		const struct block_seen *o = &r->block[i];
+		if (o->ran && o->values >= values && o->threads >= threads)
+			return RAN;
+		if (!o->ran && o->values <= values && o->threads <= threads)
+			return REFUSED;
 	}
-	const bool limited = ok < r->d->max_threads_per_block;
-	see(r, (struct regs_seen){ok, r->registers[values], 1, false, true});
-	if (limited)
-		see(r, (struct regs_seen){bad, r->registers[values], 0, true, true});
-	return ok;
+	const enum answer a = launches(r, values, threads);
+	if (a != WAITING && r->blocks < SEEN_MAX)
+		r->block[r->blocks++] = (struct block_seen){values, threads, a == RAN};
+	return a;
 }
 
-/* Most values with which a block of so many threads is let through. False: not known yet. */
-static bool most_values(struct regs_study *r, uint32_t threads)
+/* Of values and threads one is 0: finds the most of it that is let through with so many of the other, and sees both ends. False: wait. */
+static bool see_most(struct regs_study *r, uint32_t values, uint32_t threads)
 {
-	uint32_t ok = 0, bad = r->values_ok + 1;
-	for (uint32_t v = bad - 1; bad > ok + 1; v = (ok + bad) / 2) {
-		const enum answer a = launches(r, v, threads);
+	const uint32_t limit = threads ? r->values_ok : r->d->max_threads_per_block;
+	uint32_t ok = !threads, bad = limit + 1;
+	for (uint32_t x = limit; bad > ok + 1; x = (ok + bad) / 2) {
+		const enum answer a = fits_block(r, threads ? x : values, threads ? threads : x);
 		if (a == WAITING)
 			return false;
-		*(a == RAN ? &ok : &bad) = v;
+		*(a == RAN ? &ok : &bad) = x;
 	}
-	if (ok)
-		see(r, (struct regs_seen){threads, r->registers[ok], 1, false, true});
-	if (bad <= r->values_ok)
-		see(r, (struct regs_seen){threads, r->registers[bad], 0, true, true});
+	for (unsigned fit = 0; fit < 2; fit++) {
+		const uint32_t x = fit ? ok : bad, v = threads ? x : values, t = threads ? threads : x;
+		if (!x || x > limit)
+			continue;
+		if (!r->registers[v] && launches(r, v, t) == WAITING)
+			return false;
+		see(r, (struct regs_seen){t, r->registers[v], fit, !fit, true});
+	}
 	return true;
 }
 
@@ -278,16 +288,21 @@ static uint32_t values_for(const struct regs_study *r, uint32_t registers)
 	return v > r->values_ok ? r->values_ok : v;
 }
 
-/* Fig. 9, and the same the other way round: as fine as registers are, at blocks of sixteenths. False: wait. */
+/* Fig. 9, and the same the other way round: as fine as registers are, at blocks of sixteenths. Few kernels tell most of what those between them
+ * would. False: wait. */
 static bool see_blocks(struct regs_study *r)
 {
-	const uint32_t step = r->most_ok > 256 ? 16 : 8, largest = r->d->max_threads_per_block;
+	const uint32_t step = r->most_ok > 256 ? 16 : 8, last = (r->most_ok - 1) / step + 1,
+		       largest = r->d->max_threads_per_block;
 	bool all = true;
-	for (uint32_t want = step; want < r->most_ok + step; want += step)
-		all = most_threads(r, values_for(r, want)) && all;
-	for (uint32_t k = 3; k <= 16; k++)
-		if (k * largest / 16)
-			all = most_values(r, k * largest / 16) && all;
+	for (uint32_t gap = FIRST_GAP; gap && all; gap /= 2)
+		for (uint32_t k = gap; k <= last; k += gap)
+			if (gap == FIRST_GAP || k / gap % 2)
+				all = see_most(r, values_for(r, k * step), 0) && all;
+	for (uint32_t first = 3; first <= 4 && all; first++)
+		for (uint32_t k = first; k <= 16; k += 2)
+			if (k * largest / 16)
+				all = see_most(r, 0, k * largest / 16) && all;
 	return all;
 }
 
@@ -500,9 +515,11 @@ static void study_registers(struct study *s)
 	limits_study(s, EXPERIMENT_LIMITS, EXPERIMENT_TOGETHER, EXPERIMENT_SPLIT, VALUES_FEW);
 	struct regs_study *r = ARENA_NEW(study_arena(s), struct regs_study);
 	if (r)
-		*r = (struct regs_study){
-		    .s = s, .d = study_device(s), .seen = ARENA_ARRAY(study_arena(s), SEEN_MAX, struct regs_seen)};
-	if (!r || !r->seen) {
+		*r = (struct regs_study){.s = s,
+					 .d = study_device(s),
+					 .seen = ARENA_ARRAY(study_arena(s), SEEN_MAX, struct regs_seen),
+					 .block = ARENA_ARRAY(study_arena(s), SEEN_MAX, struct block_seen)};
+	if (!r || !r->seen || !r->block) {
 		all_inconclusive(s, VERDICT_FAILED, "out of memory");
 		return;
 	}
@@ -551,9 +568,12 @@ static int draw_registers(const struct study *s, struct figure_list *out)
 		if (pt->outcome == OUTCOME_REFUSED && (!least[r] || t < least[r]))
 			least[r] = t;
 	}
-	/* Only numbers of registers whose largest block is known exactly. */
+	/* Only numbers of registers whose largest block is known exactly. What fewer of them are refused, more are. */
+	uint32_t refused = 0;
 	for (uint32_t r = 1; r <= VALUES_MAX; r++) {
-		if (!most[r] || (most[r] < largest && least[r] != most[r] + 1))
+		if (least[r] && (!refused || least[r] < refused))
+			refused = least[r];
+		if (!most[r] || (most[r] < largest && refused != most[r] + 1))
 			continue;
 		x[n] = r;
 		y[n++] = most[r];

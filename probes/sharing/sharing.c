@@ -202,10 +202,10 @@ static void conclude_scope(struct study *s, const struct place *of, unsigned k)
 		    l->cold ? "one SM looks what all others, halves of them, quarters of them have brought to it"
 			    : "one SM looks what all others, halves of them, quarters of them have taken from it",
 		    of->experiment,
-		    l->groups == sms ? "what the others read does nothing to any of %u SMs"
+		    l->groups == sms ? "what the others read does nothing to any of %u SMs that were asked"
 		    : l->groups == 1 ? "what one of %u SMs finds depends on each of the others"
 				     : "what each of %u SMs finds depends on others in its group: %u of %u to %u SMs",
-		    sms, l->groups, l->smallest, l->largest);
+		    l->groups == sms ? l->victims : sms, l->groups, l->smallest, l->largest);
 	else
 		study_verdict(s, key.of, VERDICT_INCONCLUSIVE, of->experiment, "%s",
 			      l->why[0] ? l->why : "it was not measured");

@@ -9,7 +9,7 @@
  * victim's own ring, and what it then finds in the level they have brought there for it. So it is also asked of SMs that take nothing
  * from a level which SMs may share.
  *
- *   one victim, all others at once: nothing has gone, so it has the level for itself;
+ *   some victims, all others at once: nothing has gone, so each SM has the level for itself;
  *   something has gone: halves of the others, and halves of those, until each that matters has been the only one.
  *   Where something goes beside each few SMs, all share as a rule, and they are asked about one by one.
  *
@@ -65,7 +65,8 @@ struct share_level {
 	enum chase_state state;
 	uint32_t *group; /* of each SM: the lowest SM that shares the level with it. In the study's arena */
 	unsigned groups, smallest, largest;
-	char why[240]; /* why it is undecided */
+	unsigned victims; /* SMs beside which all others read, where nobody shares */
+	char why[240];	  /* why it is undecided */
 };
 struct share_path {
 	/* given */

@@ -17,6 +17,7 @@
 #define APART	   8	/* ticks between two levels at least */
 #define NEAR	   12	/* ticks by which hits of one level differ on one SM */
 #define GAPS	   3	/* stretches of other SMs that a second member of a group is asked about */
+#define VICTIMS	   16	/* SMs: where some share, at least half do, and one in 2^16 samples has none of those */
 #define STRETCH	   8	/* SMs: where each stretch of so many has one that shares, as a rule all do */
 
 enum answer { ANSWER_NO, ANSWER_YES, ANSWER_PENDING, ANSWER_UNCLEAR };
@@ -380,6 +381,25 @@ static enum chase_state make_it_stay(struct share_path *c, unsigned k)
 	return CHASE_DONE;
 }
 
+/* Whether nobody shares: of VICTIMS SMs each has the level for itself, beside all others. */
+static enum answer all_alone(struct share_path *c, unsigned k)
+{
+	struct share_level *l = &c->level[k];
+	const uint32_t sms = study_device(c->study)->sm_count;
+	bool pending = false;
+
+	l->victims = sms < VICTIMS ? sms : VICTIMS;
+	for (uint32_t i = 0; i < l->victims; i++) {
+		const enum answer a = disturbs(c, k, i * sms / l->victims, 0, sms);
+		if (a == ANSWER_UNCLEAR || (i == 0 && a == ANSWER_PENDING))
+			return a;
+		if (a == ANSWER_YES)
+			return ANSWER_NO;
+		pending |= a == ANSWER_PENDING;
+	}
+	return pending ? ANSWER_PENDING : ANSWER_YES;
+}
+
 static void find_groups(struct share_path *c, unsigned k)
 {
 	struct share_level *l = &c->level[k];
@@ -397,26 +417,21 @@ static void find_groups(struct share_path *c, unsigned k)
 	l->state = make_it_stay(c, k);
 	if (l->state != CHASE_DONE)
 		return;
-	/* Each beside all the others, unless it is known to share. As long as nobody does, nobody waits for what another says. */
-	bool shared = false;
-	for (uint32_t m = 0; m < sms && !(shared && pending); m++) {
+	const enum answer alone = all_alone(c, k);
+	if (alone == ANSWER_UNCLEAR)
+		return;
+	pending = alone == ANSWER_PENDING;
+	for (uint32_t m = 0; m < sms && !pending; m++) {
 		if (l->group[m] != NONE)
 			continue;
-		enum answer a = disturbs(c, k, m, 0, sms);
-		if (a == ANSWER_YES) {
-			shared = true;
-			if (pending)
-				break;
+		enum answer a = alone == ANSWER_YES ? ANSWER_NO : disturbs(c, k, m, 0, sms);
+		if (a == ANSWER_NO || a == ANSWER_YES)
 			l->group[m] = m;
+		if (a == ANSWER_YES)
 			a = group_of(c, k, m);
-		} else if (a == ANSWER_NO) {
-			l->group[m] = m;
-		}
 		if (a == ANSWER_UNCLEAR)
 			return;
-		pending |= a == ANSWER_PENDING;
-		if (pending && m == 0)
-			break;
+		pending = a == ANSWER_PENDING;
 	}
 	for (uint32_t m = 0; m < sms && !pending; m++) {
 		if (l->group[m] != m)

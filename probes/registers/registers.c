@@ -273,7 +273,8 @@ static bool see_most(struct regs_study *r, uint32_t values, uint32_t threads)
 		const uint32_t x = fit ? ok : bad, v = threads ? x : values, t = threads ? threads : x;
 		if (!x || x > limit)
 			continue;
-		if (!r->registers[v] && launches(r, v, t) == WAITING)
+		/* The largest block of each kernel runs, for all that others tell. */
+		if ((!r->registers[v] || (fit && !threads && t > 1)) && launches(r, v, t) == WAITING)
 			return false;
 		see(r, (struct regs_seen){t, r->registers[v], fit, !fit, true});
 	}

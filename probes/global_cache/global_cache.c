@@ -10,9 +10,7 @@ enum { GLOBAL_CHASE, GLOBAL_LAP, GLOBAL_SWEEP, GLOBAL_STRIDES };
 /* Kinds of load: through the L1 or past it. Records go to shared memory, but for PAST_L1 and NEAR_BARE, whose launches have none. */
 enum { NEAR, PAST_L1, PAST_L1_QUIET, NEAR_BARE };
 
-#define BRACKET	   0.1	 /* of a size: one that is known no better is not measured */
-#define SAME_LEAST 1	 /* cycles, ... */
-#define SAME_PART  0.005 /* ... and of a latency, by which means over many lines differ that are of one cache */
+#define BRACKET 0.1 /* of a size: one that is known no better is not measured */
 
 static struct chase_load load_of(const struct study *s, unsigned kind)
 {
@@ -518,7 +516,7 @@ static void study_global(struct study *s)
 		return;
 	if (g.l1 == L1_THERE && g.l2 && is_no_faster(&g.near, &g.far, &g.l1_served, &g.l2_served)) {
 		const double apart = fabs(g.l1_served.mean - g.l2_served.mean);
-		g.l1 = apart <= SAME_LEAST + SAME_PART * g.l2_served.mean ? L1_NONE : L1_UNTOLD;
+		g.l1 = apart <= CHASE_MEANS_LEAST + CHASE_MEANS_PART * g.l2_served.mean ? L1_NONE : L1_UNTOLD;
 		g.nearest = g.l1_served.mean;
 		g.first = g.l2_served.mean;
 	}

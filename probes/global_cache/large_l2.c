@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/rng.h"
 #include "data/native_record.h"
+#include "judge/house.h"
 #include "stat/stat.h"
 #include <errno.h>
 #include <math.h>
@@ -14,7 +15,6 @@ enum { HEAD = 8, SAMPLES = 1024, GRID = 128, SEEDS = 3, PASSES = 2, STEPS_PER_OC
 #define LARGEST (256.0 * 1024 * 1024)
 #define FIRST	(1024.0 * 1024)
 #define CLEARLY 0.05 /* of the samples miss: more than by what page happens to lie where */
-#define CHANCE	1e-6
 
 int sweep_setup(const struct study *s, double x, const double *p, struct job *j, const char *load, const char *fill)
 {
@@ -164,7 +164,7 @@ static enum chase_state by_lines(struct study *s, unsigned experiment, double li
 		return CHASE_DONE;
 	enum chase_state state =
 	    misses_at(s, experiment, floor(footprint / 4096) * 4096, SPARSE * GRID, limit, &misses, &of, out);
-	if (state != CHASE_DONE || misses <= stat_binomial_limit(of, rate, CHANCE))
+	if (state != CHASE_DONE || misses <= stat_binomial_limit(of, rate, JUDGE_CHANCE_ALONE))
 		return state;
 	out->pages = true;
 	return CHASE_WHY(
@@ -202,7 +202,7 @@ static enum chase_state widen(struct study *s, unsigned experiment, uint64_t uni
 	for (unsigned step = 0; step < 2 && *lo; step++) {
 		--*lo;
 		state = misses_at(s, experiment, footprint_of(*lo), unit, limit, &misses, &of, out);
-		if (state != CHASE_DONE || misses <= stat_binomial_limit(of, rate, CHANCE))
+		if (state != CHASE_DONE || misses <= stat_binomial_limit(of, rate, JUDGE_CHANCE_ALONE))
 			return state;
 	}
 	return CHASE_DONE;
@@ -234,7 +234,7 @@ enum chase_state large_size(struct study *s, unsigned experiment, uint64_t unit,
 	misses = 0;
 	for (size_t i = 0; i < big.n; i++)
 		misses += big.ticks[i] > limit;
-	if (misses <= stat_binomial_limit((unsigned)big.n, rate, CHANCE)) {
+	if (misses <= stat_binomial_limit((unsigned)big.n, rate, JUDGE_CHANCE_ALONE)) {
 		out->pages = true;
 		return CHASE_WHY(
 		    out->why,
@@ -249,7 +249,7 @@ enum chase_state large_size(struct study *s, unsigned experiment, uint64_t unit,
 		state = misses_at(s, experiment, footprint_of(mid), unit, limit, &misses, &of, out);
 		if (state != CHASE_DONE)
 			return state;
-		if (misses > stat_binomial_limit(of, rate, CHANCE))
+		if (misses > stat_binomial_limit(of, rate, JUDGE_CHANCE_ALONE))
 			hi = mid;
 		else
 			lo = mid;

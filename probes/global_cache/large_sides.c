@@ -1,13 +1,13 @@
 /* Far hits and memory, told apart by how their shares change with the footprint. */
 #include "large_sides.h"
 #include "base/arena.h"
+#include "judge/house.h"
 #include "stat/stat.h"
 #include "stat/unlike_shares.h"
 #include <math.h>
 #include <stdio.h>
 
 /* INFERENCE: what parts two answers has to be worth 20 nats, which chance reaches once in 10^8. */
-#define MARGIN_NATS   20.0
 #define DELAYED_FROM  4	   /* median deviations above the median, as chases leave out what jitter delayed, */
 #define DELAYED_MOST  0.05 /* and no more of the samples: a refresh takes 350 ns of 7.8 us (JEDEC DDR4, 8 Gb) */
 #define SAMPLES_LEAST 64   /* two standard errors of a mean are a quarter of the spread then */
@@ -102,7 +102,7 @@ enum chase_state large_sides(struct study *s, unsigned experiment, uint64_t unit
 		return CHASE_WHY(out->why, "out of memory");
 	struct stat_share_group first;
 	const size_t groups =
-	    stat_share_groups(little.ticks, little.n, all.ticks, all.n, MARGIN_NATS, &first, 1, scratch);
+	    stat_share_groups(little.ticks, little.n, all.ticks, all.n, JUDGE_NATS, &first, 1, scratch);
 	/* Far hits are the fastest misses, and rarer where no side holds all. */
 	out->sides = groups > 1 && (double)first.count[0] / (double)little.n > (double)first.count[1] / (double)all.n;
 	const size_t not_memory = out->sides ? first.count[1] : 0;

@@ -10,12 +10,6 @@ struct xy {
 	double x, mean, most;
 };
 
-static int by_x(const void *a, const void *b)
-{
-	double x = ((const struct xy *)a)->x, y = ((const struct xy *)b)->x;
-	return x < y ? -1 : x > y;
-}
-
 /* Mean and slowest jump of a point; x is the code in the ring. */
 static bool read_point(const struct study *s, const struct point *pt, struct xy *out)
 {
@@ -58,7 +52,7 @@ static unsigned collect(const struct study *s, enum which which, struct xy *v)
 	for (size_t i = 0; series && i < series->count && n < MOST_MARKS; i++)
 		if (is_of(&series->points[i], which) && read_point(s, &series->points[i], &v[n]))
 			n++;
-	qsort(v, n, sizeof *v, by_x);
+	qsort(v, n, sizeof *v, stat_compare_double);
 	return n;
 }
 
@@ -133,7 +127,7 @@ static int draw_rivals(const struct study *s, struct figure_list *out, struct xy
 		snprintf(label, sizeof label, "%.0f bytes of code each", code);
 		f->x = (struct figure_axis){.label = "the other SM", .unit = "number"};
 		f->y = (struct figure_axis){.label = "time of a jump", .unit = "cycles"};
-		qsort(v, n, sizeof *v, by_x);
+		qsort(v, n, sizeof *v, stat_compare_double);
 		if (add_marks(f, label, MARK_LINE, v, n, false))
 			return -1;
 		drawn[marks] = code;

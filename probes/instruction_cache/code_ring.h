@@ -32,8 +32,9 @@ enum code_crowd_param { CODE_RIVALS = CODE_RIVAL };
 	{                                                                                                              \
 		"first", "stride", "shape", "warm", "laps", "rivals"                                                   \
 	}
-#define CODE_HEAD  8
-#define CODE_PARTS 2048 /* pieces at most */
+#define CODE_LAPS_SURE 32 /* in which each line that conflicts misses at least twice, whatever is replaced */
+#define CODE_HEAD      8
+#define CODE_PARTS     2048 /* pieces at most */
 
 int code_setup(const struct study *s, double x, const double *p, struct job *j);
 int code_rows_setup(const struct study *s, double x, const double *p, struct job *j);

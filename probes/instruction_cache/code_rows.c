@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #define PLACES	8    /* groups of sets that are asked */
-#define LAPS	32   /* in which each line that conflicts misses at least twice, whatever is replaced */
 #define AGREE	0.5  /* of the groups hold as many lines of each set; the loop has lines in those that hold fewer */
 #define ALL	0.95 /* of the jumps: all of them */
 #define PARTLY	0.5  /* and most */
@@ -93,7 +92,7 @@ static enum code_state ways_of(const struct code *c, const struct code_survey *v
 		struct code_ring r = {.first = l->first + i * sets / PLACES * per,
 				      .stride = per,
 				      .warm = 4,
-				      .laps = LAPS,
+				      .laps = CODE_LAPS_SURE,
 				      .group = group,
 				      .period = sets * per};
 		const unsigned last = r.first + (group - 1) * per;

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MANY 32 /* laps in which each line that conflicts misses at least twice, whatever is replaced */
-
 static enum code_state unknown(struct code_fact *f, const char *why)
 {
 	f->known = false;
@@ -170,7 +168,8 @@ static enum code_state ways_alone(const struct code *c, struct code_survey *v, u
 	unsigned per = l->line.value / c->unit, tried = 0, ways = 0, most = l->lines / sets + 4;
 	enum code_state all = CODE_HERE;
 	for (unsigned j = 0; j < sets && tried < 6; j++) {
-		struct code_ring r = {.first = l->first + j * per, .stride = per * sets, .warm = 4, .laps = MANY};
+		struct code_ring r = {
+		    .first = l->first + j * per, .stride = per * sets, .warm = 4, .laps = CODE_LAPS_SURE};
 		if (beside_loop(c, l, sets, code_line_of(l, c->unit, r.first)))
 			continue;
 		unsigned over = 2, high = (c->pieces - r.first - 1) / r.stride + 1;
@@ -304,7 +303,7 @@ static enum code_state lines_in_a_row(const struct code *c, struct code_survey *
 		return all_unknown(l, "a line is shorter than a piece of code");
 	r.stride = per;
 	r.warm = 4;
-	r.laps = MANY;
+	r.laps = CODE_LAPS_SURE;
 	/* Elements are the lowest pieces of lines, of which no end lies in the next one. */
 	for (l->first = c->low; l->first % per != (l->top + 1) % per; l->first++)
 		;

@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "l2_copy.h"
 #include "outstanding.h"
+#include "stat/stat.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,12 +13,6 @@ enum { PLOT_STEP = 2 }; /* threads */
 struct dot {
 	double x, y;
 };
-
-static int compare_dots(const void *a, const void *b)
-{
-	const struct dot *p = a, *q = b;
-	return (p->x > q->x) - (p->x < q->x);
-}
 
 /* The points of one curve, ascending. A thread that does only some of its loads counts for its share. */
 static size_t dots_of(const struct series *series, unsigned loads, unsigned group, struct dot *dot)
@@ -32,7 +27,7 @@ static size_t dots_of(const struct series *series, unsigned loads, unsigned grou
 			continue;
 		dot[n++] = (struct dot){pt->x + p[LATENCY_MORE] * p[LATENCY_EXTRA] / p[LATENCY_LOADS], y};
 	}
-	qsort(dot, n, sizeof *dot, compare_dots);
+	qsort(dot, n, sizeof *dot, stat_compare_double);
 	for (size_t i = 0; i < n; i++)
 		if (!kept || dot[i].x > dot[kept - 1].x)
 			dot[kept++] = dot[i];
@@ -137,7 +132,7 @@ static int draw_copies(const struct study *s, struct figure_list *out, struct do
 			if (pt->outcome == OUTCOME_OK && pt->p[0] == flushed && pt->p[1] == 0 && pt->elapsed_ms > 0)
 				dot[n++] = (struct dot){pt->x, 1000 * pt->elapsed_ms};
 		}
-		qsort(dot, n, sizeof *dot, compare_dots);
+		qsort(dot, n, sizeof *dot, stat_compare_double);
 		for (size_t i = 0; i < n; i++) {
 			x[i] = dot[i].x;
 			y[i] = dot[i].y;

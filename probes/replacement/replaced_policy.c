@@ -1,5 +1,6 @@
 /* What is said of a level whose policy or mapping was asked for. */
 #include "replaced_level.h"
+#include "stat/stat.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,12 +25,6 @@ void level_mapping(const struct level *l, const char *name, const char *because)
 		   "lines that conflict, at strides of one set and of tiles of neighbours", "trace", "%s", because);
 }
 
-static int by_chance(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 /* Of a few ways: how often the one that goes most often is replaced, and how much more often than the usual one. */
 static void conclude_victim(const struct level *l, const struct policy_result *r)
 {
@@ -39,7 +34,7 @@ static void conclude_victim(const struct level *l, const struct policy_result *r
 	if (r->ways > VICTIM_WAYS)
 		return;
 	memcpy(sorted, r->chance, r->ways * sizeof(sorted[0]));
-	qsort(sorted, r->ways, sizeof(sorted[0]), by_chance);
+	qsort(sorted, r->ways, sizeof(sorted[0]), stat_compare_double);
 	most = sorted[r->ways - 1];
 	usual = sorted[(r->ways - 1) / 2];
 	if (!(usual > r->half))

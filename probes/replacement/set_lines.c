@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/units.h"
 #include "replacement.h"
+#include "stat/stat.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -325,12 +326,6 @@ static struct trace_kernel kernel_of(const struct study *s, enum set_path path)
 				     .roomy = path == SET_PAST_L1 || path == SET_PAGES};
 }
 
-static int ascending(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return (x > y) - (x < y);
-}
-
 /* Addresses of the first `lines` lines, and behind each of what is read after it; or before each of what is read before it. */
 static uint64_t *addresses(struct arena *a, const struct set_lines *l, unsigned lines)
 {
@@ -444,7 +439,7 @@ static int spec_of(struct arena *a, const struct set_lines *l, const struct poli
 		sorted[n++] = place_of(l, address[0], i);
 	for (uint32_t i = 0; i < all * turns; i++)
 		sorted[n++] = place_of(l, address[i / turns], i % turns);
-	qsort(sorted, n, sizeof(*sorted), ascending);
+	qsort(sorted, n, sizeof(*sorted), stat_compare_u32);
 	for (uint32_t i = 0; i < n; i++)
 		if (!places || sorted[i] != sorted[places - 1])
 			sorted[places++] = sorted[i];

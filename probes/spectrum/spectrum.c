@@ -115,12 +115,6 @@ static bool laps_of(struct arena *a, double x, const double *p, struct sequence 
 	return true;
 }
 
-static int ascending(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return (x > y) - (x < y);
-}
-
 int spectrum_spec(struct arena *a, const struct sequence *q, struct trace_spec *t)
 {
 	uint32_t *sorted = ARENA_ARRAY(a, q->count, uint32_t), n = 0;
@@ -128,7 +122,7 @@ int spectrum_spec(struct arena *a, const struct sequence *q, struct trace_spec *
 	if (!sorted)
 		return -ENOMEM;
 	memcpy(sorted, q->at, q->count * sizeof(*sorted));
-	qsort(sorted, q->count, sizeof(*sorted), ascending);
+	qsort(sorted, q->count, sizeof(*sorted), stat_compare_u32);
 	for (uint32_t i = 0; i < q->count; i++)
 		if (!n || sorted[i] != sorted[n - 1])
 			sorted[n++] = sorted[i];
@@ -243,12 +237,6 @@ bool spectrum_locked(double mean, double grain)
 	return grain > FINE && fabs(mean - round(mean / grain) * grain) < 0.05 * grain;
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 struct tlbs {
 	bool none;
 	unsigned levels;
@@ -319,7 +307,7 @@ void spectrum_conclude(struct study *s, const char *key, double *v, unsigned n, 
 	double latency[VALUE_ARRAY_MAX];
 	unsigned count = 0;
 
-	qsort(v, n, sizeof(v[0]), compare);
+	qsort(v, n, sizeof(v[0]), stat_compare_double);
 	for (unsigned i = 0; i < n; i++)
 		if (!count || v[i] > latency[count - 1] + APART)
 			latency[count++] = round(v[i] * 10) / 10;

@@ -69,10 +69,7 @@ struct tlb_level {
 	enum tlb_is is;
 	double piece; /* of those, what one costs beyond what all pages do; NAN: none was seen */
 	struct chase_fact reach, line, entries, ways, sets;
-	uint64_t
-	    again; /* bytes by which pages were moved that conflicted once more, as only those of unequal sets do; 0: none */
-	bool shown;  /* that it has sets, which need not all be known */
-	bool uneven; /* strides of powers of two told another reach than dense pages do: so do unequal sets */
+	bool shown;			  /* that it has sets, which need not all be known */
 	uint32_t set_size[64], set_count; /* of unequal sets */
 };
 struct tlb_price {
@@ -131,16 +128,16 @@ struct tlb_path {
 };
 
 /* Chances and sizes that looks at rings have in common. */
-#define TLB_CHANCE     1e-6
 #define TLB_COST_ALIKE 0.03 /* of a cost, by which single visits differ from it */
 #define TLB_LAP_LEAST                                                                                                  \
 	0.8 /* misses of a lap, of which one is certain where the ring does not fit: so many at least ... */
-#define TLB_LAP_MOST  0.6 /* ... and at most where it fits */
-#define TLB_SURE      4.5 /* standard deviations */
-#define TLB_SURE_NOT  8
-#define TLB_SKIPPED   0.01
-#define TLB_LOOKS     2
-#define TLB_LOOK_MOST 32768u /* visits */
+#define TLB_LAP_MOST   0.6 /* ... and at most where it fits */
+#define TLB_SURE_NOT   8   /* standard deviations */
+#define TLB_TOLD       0.9 /* of the visits have to say something */
+#define TLB_ROW_MISSES 2.5 /* of a lap, two of which one more row makes */
+#define TLB_SKIPPED    0.01
+#define TLB_LOOKS      2
+#define TLB_LOOK_MOST  32768u /* visits */
 /* Whether a visit cost as much as a miss of level k. */
 static inline bool tlb_missed(const struct tlb_path *c, unsigned k, float cost)
 {
@@ -157,13 +154,10 @@ static inline bool tlb_is_low(const struct tlb_path *c, unsigned k, float cost)
 /* Leaves out what a cache in front of the TLB answered: c->front. */
 void tlb_cover(const struct tlb_path *c, struct tlb_view *w);
 /* By how much more slowly the rest of the GPU answered while the SM's clock ran faster, and which visits were then: pace[visits], which is all
- * TLB_USUAL before. 1: nothing of it is seen. */
+ * TLB_USUAL before. 1: nothing of it is seen. Openers that cost from `from` on and less than `below` say it: a cache in the SM answers followers at its
+ * own clock, and only what translates is late then. NAN: followers say it. */
 enum tlb_pace { TLB_USUAL, TLB_FAST, TLB_CHANGES };
-double tlb_clock(const struct tlb_path *c, const struct tlb_view *w, enum tlb_pace *pace);
-/* The same by openers that cost from `from` on and less than `below`: a cache in the SM answers followers at its own clock, and only what
- * translates is late then. */
-double tlb_clock_of_misses(const struct tlb_path *c, const struct tlb_view *w, double from, double below,
-			   enum tlb_pace *pace);
+double tlb_clock(const struct tlb_path *c, const struct tlb_view *w, double from, double below, enum tlb_pace *pace);
 /* Steps in which pages are visited, with nothing in common with their number: 0 one by one, else several ways. */
 uint32_t tlb_order(uint32_t pages, unsigned which);
 /* Turns of the whole ring that are timed. */

@@ -90,25 +90,15 @@ static double clock_of(const struct tlb_path *c, const double *ticks, uint32_t n
 	return ratio;
 }
 
-double tlb_clock(const struct tlb_path *c, const struct tlb_view *w, enum tlb_pace *pace)
+double tlb_clock(const struct tlb_path *c, const struct tlb_view *w, double from, double below, enum tlb_pace *pace)
 {
 	double *ticks = c->swing > 0 ? ARENA_ARRAY(study_arena(c->study), (size_t)w->visits + 1, double) : NULL;
 
 	if (!ticks)
 		return 1;
 	for (uint32_t v = 0; v < w->visits; v++)
-		ticks[v] = w->ticks[2 * v + 1];
-	return clock_of(c, ticks, w->visits, pace);
-}
-
-double tlb_clock_of_misses(const struct tlb_path *c, const struct tlb_view *w, double from, double below,
-			   enum tlb_pace *pace)
-{
-	double *ticks = c->swing > 0 ? ARENA_ARRAY(study_arena(c->study), (size_t)w->visits + 1, double) : NULL;
-
-	if (!ticks)
-		return 1;
-	for (uint32_t v = 0; v < w->visits; v++)
-		ticks[v] = w->cost[v] >= (float)from && w->cost[v] < (float)below ? w->ticks[2 * v] : NAN;
+		ticks[v] = isnan(from)						    ? w->ticks[2 * v + 1]
+			   : w->cost[v] >= (float)from && w->cost[v] < (float)below ? w->ticks[2 * v]
+										    : NAN;
 	return clock_of(c, ticks, w->visits, pace);
 }

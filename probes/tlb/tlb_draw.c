@@ -1,5 +1,6 @@
 /* Wong 2010, Figures 13 to 16: what the first access to a page takes, against the footprint, the stride and an offset. */
 #include "base/arena.h"
+#include "stat/stat.h"
 #include "tlb.h"
 #include <math.h>
 #include <stdio.h>
@@ -62,12 +63,6 @@ struct mark {
 	double x, y;
 };
 
-static int compare_mark(const void *a, const void *b)
-{
-	const struct mark *p = a, *q = b;
-	return p->x < q->x ? -1 : p->x > q->x;
-}
-
 /* What the first access to a page takes beyond a later one, on average: what reading the clock costs is in both. */
 static double openers(const struct point *pt)
 {
@@ -96,7 +91,7 @@ static size_t collect(const struct series *s, enum abscissa by, double pages, do
 		double x = by == BY_FOOTPRINT ? pt->x * p[RING_STRIDE] : p[by == BY_STRIDE ? RING_STRIDE : RING_OFFSET];
 		out[n++] = (struct mark){.x = x, .y = openers(pt)};
 	}
-	qsort(out, n, sizeof(*out), compare_mark);
+	qsort(out, n, sizeof(*out), stat_compare_double);
 	return n;
 }
 

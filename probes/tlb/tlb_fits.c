@@ -7,13 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLEAN_SURE	3   /* laps without a miss, where a quarter of all visits miss */
-#define TOLD		0.9 /* of the visits have to say something */
-#define ROW_MISSES	2.5 /* of a lap, two of which one more row makes */
+#define CLEAN_SURE	3 /* laps without a miss, where a quarter of all visits miss */
 #define SURE_ROWS	4
 #define FIT_ORDERS	5  /* at first, ... */
 #define FIT_ORDERS_MOST 20 /* ... and where that does not tell */
-#define MORE		3  /* standard deviations */
 #define MANY_MORE	3
 #define SKIPPED_MOST	0.1
 #define MANY_LOW	8
@@ -48,7 +45,7 @@ static double noise_in(const struct tlb_path *c, unsigned k, const struct tlb_vi
 		of += !isnan(w->cost[v]);
 		low += tlb_is_low(c, k, w->cost[v]);
 	}
-	return low > stat_binomial_limit(of, fmin(0.5, l->noise), TLB_CHANCE) ? (double)low / of : l->noise;
+	return low > stat_binomial_limit(of, fmin(0.5, l->noise), JUDGE_CHANCE_ALONE) ? (double)low / of : l->noise;
 }
 
 /* Visits that cost as much as a miss, and those that cost as much less than a hit: what makes the other line of the page dear. less: or half as
@@ -84,7 +81,7 @@ static bool no_surplus(const struct balance *b, double laps)
 {
 	const double more = b->high - b->low, chance = chance_of(b), alone = 1 - (b->high + b->low) / b->told;
 
-	return more > -TLB_SURE * chance && more + TLB_SURE * chance < TLB_LAP_MOST * laps * alone;
+	return more > -JUDGE_SIGMA_SURE * chance && more + JUDGE_SIGMA_SURE * chance < TLB_LAP_MOST * laps * alone;
 }
 
 /* How far from a cost that the survey saw one visit's may be: what opens a row, and a clock that ran faster than it did then. */
@@ -193,8 +190,8 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 		}
 		misses += lap;
 		/* Where the clock changes its rate between the two of a line, all misses of a lap are a little too cheap. */
-		clean += !lap && told >= TOLD * w->pages && !skipped(c, w, from) && !may_hide(c, k, w, from) &&
-			 between(c, k, w, from) <= usual + MORE * sqrt(usual) + 1;
+		clean += !lap && told >= TLB_TOLD * w->pages && !skipped(c, w, from) && !may_hide(c, k, w, from) &&
+			 between(c, k, w, from) <= usual + JUDGE_SIGMA * sqrt(usual) + 1;
 	}
 	/* A set that is too full misses in every lap, so one without is proof, unless what makes costs too low hid the miss. */
 	double q = fmin(0.5, 1.5 * noise), again = laps >= 3 ? q * q * q : q * q;
@@ -203,7 +200,7 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 		return 1;
 	/* Pages that missed at three of four visits and more: noise hits another one each time. */
 	double worst = fmin(0.5, 3 * noise); /* what keeps step with the laps comes upon the same pages each time */
-	unsigned much = stat_binomial_limit(laps, q, TLB_CHANCE / w->pages);
+	unsigned much = stat_binomial_limit(laps, q, JUDGE_CHANCE_ALONE / w->pages);
 	for (uint32_t i = 0; i < w->pages; i++) {
 		unsigned own = 0, under = 0;
 		for (uint32_t v = i; v < w->visits; v += w->pages) {
@@ -220,9 +217,9 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 	const double more = b.high - b.low, chance = chance_of(&b);
 	/* Of a first in, first out set of one page too many a lap may miss one page alone, which is hidden once among many that do. */
 	if (proof)
-		return more > MORE * chance ? 0 : 1;
-	if (((misses > stat_binomial_limit(w->visits, worst, TLB_CHANCE) && more > MORE * chance) ||
-	     (hot > MANY_MORE * cold && hot > stat_binomial_limit(w->pages, fmin(0.5, 4 * again), TLB_CHANCE) &&
+		return more > JUDGE_SIGMA * chance ? 0 : 1;
+	if (((misses > stat_binomial_limit(w->visits, worst, JUDGE_CHANCE_ALONE) && more > JUDGE_SIGMA * chance) ||
+	     (hot > MANY_MORE * cold && hot > stat_binomial_limit(w->pages, fmin(0.5, 4 * again), JUDGE_CHANCE_ALONE) &&
 	      hot > 1 + worst * w->pages)) &&
 	    !others_in(c, k, w, &b))
 		return -1;
@@ -231,7 +228,7 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 	if (laps >= 16 && !warm && q * w->pages < 0.3)
 		return 1;
 	/* A set that is too full misses in every lap besides noise, whatever it replaces. */
-	if (laps < 16 || b.told < TOLD * w->visits)
+	if (laps < 16 || b.told < TLB_TOLD * w->visits)
 		return 0;
 	if (!warm && no_surplus(&b, laps))
 		return 1;
@@ -257,7 +254,7 @@ static void add_balance(void *ctx, unsigned order, const struct tlb_view *w)
 
 	(void)order;
 	s->denied = s->denied || judge(s->c, s->k, w) < 0;
-	s->told = s->told && one.told >= TOLD * w->visits;
+	s->told = s->told && one.told >= TLB_TOLD * w->visits;
 	s->sum.high += one.high;
 	s->sum.low += one.low;
 	s->sum.less += one.less;
@@ -473,7 +470,7 @@ struct tlb_surplus tlb_surplus_of(const struct tlb_path *c, unsigned k, const st
 
 bool tlb_as_rows(const struct tlb_surplus *less, const struct tlb_surplus *more)
 {
-	return more->each - less->each < ROW_MISSES + SURE_ROWS * hypot(less->chance, more->chance);
+	return more->each - less->each < TLB_ROW_MISSES + SURE_ROWS * hypot(less->chance, more->chance);
 }
 
 enum chase_state tlb_balance(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, double *high, double *low,

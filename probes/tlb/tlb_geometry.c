@@ -13,9 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HALVINGS    8	 /* sets dealt unevenly may have seemed a line of several; more of them only cost time */
-#define ODD_MOST    0.05 /* of the visits are delayed by what delays followers as often */
-#define BLUR_SIGMAS 3
+#define HALVINGS 8    /* sets dealt unevenly may have seemed a line of several; more of them only cost time */
+#define ODD_MOST 0.05 /* of the visits are delayed by what delays followers as often */
 
 void tlb_refuse(struct tlb_level *l, const char *why)
 {
@@ -128,15 +127,13 @@ static enum chase_state narrow(struct tlb_path *c, unsigned k, uint32_t most, ui
 	return CHASE_DONE;
 }
 
-/* Pages that do not fit, half of them moved: the offset from which on they do. 0: whatever the offset, they do not. again: moved further, they do
- * not once more, as those of unequal sets may, which are not dealt evenly: 0: none do. */
-static enum chase_state shift(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t stride, uint64_t *from,
-			      uint64_t *again)
+/* Pages that do not fit, half of them moved: the offset from which on they do. 0: whatever the offset, they do not. */
+static enum chase_state shift(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t stride, uint64_t *from)
 {
 	enum chase_state all = CHASE_DONE;
-	bool before = false, covered = false;
+	bool covered = false;
 
-	*from = *again = 0;
+	*from = 0;
 	for (uint64_t offset = RING_PAGE; offset < stride; offset *= 2) {
 		const struct tlb_ring ring = {
 		    .pages = pages, .stride = stride, .from = (pages + 1) / 2, .offset = offset};
@@ -153,14 +150,11 @@ static enum chase_state shift(struct tlb_path *c, unsigned k, uint32_t pages, ui
 			all = state;
 			continue;
 		}
-		if (yes && covered && !before)
+		if (yes && covered && !*from)
 			return CHASE_UNDECIDED;
 		covered = false;
 		if (yes && !*from)
 			*from = offset;
-		if (before && !yes && all == CHASE_DONE && !*again)
-			*again = offset;
-		before = yes;
 	}
 	return all == CHASE_DONE && covered && !*from ? CHASE_UNDECIDED : all;
 }
@@ -173,7 +167,7 @@ static enum chase_state shift_few(struct tlb_path *c, unsigned k, uint32_t pages
 	for (;; *stride *= 2) {
 		bool fit = false;
 		*few = tlb_some_more(c, pages, *stride);
-		enum chase_state state = shift(c, k, *few, *stride, from, &c->level[k].again);
+		enum chase_state state = shift(c, k, *few, *stride, from);
 		if (state != CHASE_DONE || *from != RING_PAGE || *stride >= widest)
 			return state;
 		state = fits(c, k, *few, *stride, &fit);
@@ -242,7 +236,7 @@ static double cost_of_unfit(const struct tlb_path *c, unsigned k, const struct t
 static bool is_steady(const struct tlb_path *c, unsigned k, const struct tlb_view *w, bool *told)
 {
 	const uint32_t turn = w->pages * w->lines;
-	const float alike = (float)(c->gap + 2 * (c->grain - 1) + BLUR_SIGMAS * c->sigma);
+	const float alike = (float)(c->gap + 2 * (c->grain - 1) + JUDGE_SIGMA * c->sigma);
 	uint32_t all = 0, same = 0;
 
 	for (uint32_t i = 0; i + turn < w->visits; i++) {
@@ -278,26 +272,11 @@ static enum chase_state are_pieces(struct tlb_path *c, unsigned k, uint32_t page
 	return state;
 }
 
-static void conflict_again(char *why, size_t n, uint64_t offset)
-{
-	snprintf(why, n, "pages moved by %llu bytes conflict, and by less they do not", (unsigned long long)offset);
-}
-
-/* How sets that are not alike showed. */
-static void say_unlike(char *why, size_t n, const struct tlb_level *l)
-{
-	if (l->again)
-		conflict_again(why, n, l->again);
-	else
-		snprintf(why, n, "pages that are far apart conflict as those of another reach would");
-}
-
 /* Where pages begin to be as crowded, at strides of less than `below`: the stride, as many as fit there, clearly more, and the offset that moves
  * those to other entries. noise: what did not fit at *widest was delayed by what is no level's doing, and shorter strides may say more. */
 static enum chase_state begin_to_crowd(struct tlb_path *c, unsigned k, uint64_t below, uint64_t *widest,
 				       uint32_t *pages, uint64_t *stride, uint32_t *few, uint64_t *offset, bool *noise)
 {
-	struct tlb_level *l = &c->level[k];
 	enum chase_state state = crowd(c, k, below, stride, pages);
 
 	*widest = *stride; /* at which as many pages were seen to fit */
@@ -313,15 +292,7 @@ static enum chase_state begin_to_crowd(struct tlb_path *c, unsigned k, uint64_t 
 		return CHASE_WHY(c->why, "pieces of %llu bytes conflict: pages are larger, rows of a memory are not",
 				 (unsigned long long)*stride);
 	}
-	state = shift_few(c, k, *pages, stride, *widest, few, offset);
-	/* What fits moved by less than any page, and does not moved further, is no line. */
-	if (state == CHASE_DONE && l->again && *offset < CHASE_PAGE) {
-		if (are_pieces(c, k, *few, *stride, noise) == CHASE_PENDING)
-			return CHASE_PENDING;
-		conflict_again(c->why, sizeof(c->why), l->again);
-		return CHASE_UNDECIDED;
-	}
-	return state;
+	return shift_few(c, k, *pages, stride, *widest, few, offset);
 }
 
 static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
@@ -353,15 +324,13 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 	bool same = false;
 	uint64_t first = line;
 	for (; line >= CHASE_PAGE && !same && line * HALVINGS >= first; line /= 2) {
-		/* Of unequal sets those that a stride meets first are full before the others are. */
-		state = dense(c, k, line, pages * (l->again ? line : stride), &reach);
+		state = dense(c, k, line, pages * stride, &reach);
 		if (state != CHASE_DONE)
 			break;
 		/* No shorter pages to compare it with. What was guessed from other strides is as good; where those say something else, sets
 		 * are not alike, and halves of pages fit as pages do. */
 		const bool guessed = reach >= pages * stride && reach < few * stride;
-		l->uneven = line == CHASE_PAGE && !l->again && !guessed;
-		if ((line == CHASE_PAGE && !l->again && !l->uneven) || reach / (line / 2) > RING_MOST) {
+		if ((line == CHASE_PAGE && guessed) || reach / (line / 2) > RING_MOST) {
 			same = line == first && guessed;
 			break;
 		}
@@ -438,8 +407,7 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 	l->reach.state = l->line.state = l->entries.state = l->ways.state = l->sets.state = CHASE_UNDECIDED;
 	l->is = TLB_IS_LEVEL;
 	l->piece = NAN;
-	l->again = 0;
-	l->uneven = l->shown = false;
+	l->shown = false;
 	for (unsigned i = 0; i < k; i++)
 		if (c->level[i].entries.state != CHASE_DONE)
 			return chase_undecided(&l->reach, "the level above is not known, and hides what this one does");
@@ -457,14 +425,6 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 	}
 	if (state == CHASE_DONE)
 		state = tlb_sets(c, k);
-	/* Sets that are alike are met by all offsets as by the first one, and by strides of powers of two as densely. */
-	if (state != CHASE_PENDING && l->reach.state == CHASE_DONE && (l->again || l->uneven) &&
-	    l->sets.state == CHASE_DONE && !l->set_count) {
-		char why[sizeof(l->reach.why)];
-		say_unlike(why, sizeof(why), l);
-		tlb_refuse(l, why);
-		return CHASE_UNDECIDED;
-	}
 	if (state != CHASE_PENDING && l->reach.state == CHASE_DONE && tlb_or_tables(c, k) == CHASE_PENDING)
 		return CHASE_PENDING;
 	if (state != CHASE_PENDING && l->reach.state == CHASE_DONE && tlb_or_rows(c, k) == CHASE_PENDING)

@@ -5,9 +5,7 @@
 #include <math.h>
 
 #define BEYOND	  0.1  /* of a cost, that another one is larger at least */
-#define TOLD	  0.9  /* of the visits have a cost, ... */
 #define ODD_MOST  0.75 /* ... of which so many may be none of a hit's, ... */
-#define EVEN	  3    /* ... standard deviations more of them too dear than too cheap, ... */
 #define EVEN_MOST 0.1  /* ... that are so many of all visits */
 
 /* How much the cost of one page differs from visit to visit. */
@@ -31,7 +29,7 @@ double tlb_sigma(struct tlb_path *c, const struct tlb_view *w)
 		for (size_t k = from; k < n; k++)
 			v[k] = fabs(v[k] - middle);
 	}
-	return n ? 1.4826 * stat_median(v, n, v + w->visits) : 0;
+	return n ? JUDGE_DEVIATION * stat_median(v, n, v + w->visits) : 0;
 }
 
 size_t tlb_page_costs(struct tlb_path *c, const struct tlb_view *w, double *out, double *each, size_t *mixed)
@@ -120,9 +118,9 @@ static struct evenness weigh(const struct tlb_path *c, const struct tlb_view *w,
 
 static bool is_balanced(const struct evenness *e, const struct tlb_view *w, double more, double loose)
 {
-	const double chance = EVEN * sqrt(e->high + e->low + 1) + loose;
+	const double chance = JUDGE_SIGMA * sqrt(e->high + e->low + 1) + loose;
 
-	return e->told >= TOLD * w->visits && e->high + e->low <= ODD_MOST * e->told && more <= chance &&
+	return e->told >= TLB_TOLD * w->visits && e->high + e->low <= ODD_MOST * e->told && more <= chance &&
 	       chance <= EVEN_MOST * e->told;
 }
 

@@ -24,7 +24,7 @@ static double middle_mean(double *cost, size_t n, double *scratch, double reach,
 
 	for (size_t i = 0; i < n; i++)
 		scratch[i] = fabs(cost[i] - middle);
-	const double most = reach + 4 * 1.4826 * stat_median(scratch, n, scratch + n);
+	const double most = reach + 4 * JUDGE_DEVIATION * stat_median(scratch, n, scratch + n);
 	*kept = 0;
 	for (size_t i = 0; i < n; i++)
 		if (fabs(cost[i] - middle) <= most) {
@@ -32,12 +32,6 @@ static double middle_mean(double *cost, size_t n, double *scratch, double reach,
 			++*kept;
 		}
 	return *kept ? sum / (double)*kept : middle;
-}
-
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
 }
 
 /* What the first access to a page costs that the first level has: nothing, but where the next page is another row of the memory.
@@ -57,7 +51,7 @@ static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 	if (tlb_visits_get(c, &full, -INFINITY, l->floor, &v, out) != CHASE_DONE || v.n < TLB_VISITS_LEAST)
 		return out->state;
 	out->value = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);
-	qsort(v.cost, v.n, sizeof(*v.cost), ascending);
+	qsort(v.cost, v.n, sizeof(*v.cost), stat_compare_double);
 	const double last = (double)(v.n - 1);
 	/* Both accesses of a hit take as long, so that steps of the clock put one step to its cost at the most, or take one from it, and do both alike.
 	 * Rows of the memory only put to it. */

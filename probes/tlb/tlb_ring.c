@@ -145,7 +145,7 @@ uint32_t tlb_other_role(const struct tlb_view *w, uint32_t v)
 static void at_one_pace(const struct tlb_path *c, struct tlb_view *w)
 {
 	enum tlb_pace *pace = c->swing > 0 ? ARENA_ARRAY(study_arena(c->study), w->visits, enum tlb_pace) : NULL;
-	const double ratio = pace ? tlb_clock(c, w, pace) : 1;
+	const double ratio = pace ? tlb_clock(c, w, NAN, NAN, pace) : 1;
 	bool *moved = ratio > 1 ? ARENA_ARRAY(study_arena(c->study), w->visits, bool) : NULL;
 
 	w->moved = moved;

@@ -248,7 +248,8 @@ bool tlb_roles_places(const struct tlb_path *c, unsigned k, double laps, struct 
 		const double part = RARE_LEAST * exp2(2.0 * step);
 		const double lands = places(r, &cost, part * r->count, c->gap);
 		sums(r, &cost);
-		const double power = TLB_LAP_MOST * laps * lands / r->count - chance_of(r->most, r->most, TLB_SURE);
+		const double power =
+		    TLB_LAP_MOST * laps * lands / r->count - chance_of(r->most, r->most, JUDGE_SIGMA_SURE);
 		if (lands > 0 && power > best) {
 			best = power;
 			rare = part * r->count;
@@ -270,10 +271,10 @@ void tlb_roles_look(const struct tlb_path *c, const struct tlb_view *w, const st
 
 int tlb_roles_say(const struct tlb_roles *r, double laps, double landing)
 {
-	const double o = r->there, chance = chance_of(o, r->most, TLB_SURE);
+	const double o = r->there, chance = chance_of(o, r->most, JUDGE_SIGMA_SURE);
 	/* A miss may cost what the survey never saw. */
 	const bool none_elsewhere =
-	    r->anywhere - r->others <= OFTEN * laps + chance_of(r->anywhere, r->others, TLB_SURE);
+	    r->anywhere - r->others <= OFTEN * laps + chance_of(r->anywhere, r->others, JUDGE_SIGMA_SURE);
 
 	if (none_elsewhere && o - r->least + chance < TLB_LAP_MOST * landing && o >= r->least - chance)
 		return 1;

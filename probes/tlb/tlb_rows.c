@@ -6,12 +6,10 @@
 
 #define EXTRAS	     4
 #define ROW_TURNS    16u
-#define ROW_LAP	     2.5	/* misses of a lap, of which one more row makes two */
 #define BANKS_MOST   8		/* that 4 KB of a page fall in */
 #define ROWS_MOST    (1u << 20) /* bytes: no memory has rows so long, those of all its channels together */
-#define ALONE_TURNS  16u
-#define ALONE_VISITS 16	  /* to one page, that say what it costs */
-#define ALONE_ALIKE  0.05 /* of a cost, by which it may differ from what is expected */
+#define ALONE_VISITS 16		/* to one page, that say what it costs */
+#define ALONE_ALIKE  0.05	/* of a cost, by which it may differ from what is expected */
 
 /* The open rows of a memory do what a TLB does: a page whose row is open is fast, and another page takes its place. But a bank
  * has one row open, so that one page more than fits makes at most two misses a lap: its own, and that of the one whose row it
@@ -48,7 +46,7 @@ static enum chase_state may_be_rows(struct tlb_path *c, unsigned k, bool *yes)
 				continue;
 			const struct tlb_surplus more = tlb_surplus_of(c, k, &over);
 			*yes = tlb_as_rows(&less, &more);
-			more_than_rows = more_than_rows || more.each - less.each > ROW_LAP;
+			more_than_rows = more_than_rows || more.each - less.each > TLB_ROW_MISSES;
 		}
 		if (!more_than_rows || all == CHASE_PENDING)
 			break;
@@ -114,7 +112,7 @@ static enum chase_state are_rows(struct tlb_path *c, unsigned k, bool *yes)
 	const double more = c->step[k + 1] - c->step[k];
 	for (uint32_t pages = 64; pages <= 1024 && !*yes && all == CHASE_DONE; pages *= 4) {
 		const uint64_t apart = (c->bytes - 2 * RING_PAGE - l->line.value) / pages / round * round;
-		struct tlb_ring ring = {.pages = pages, .stride = apart, .turns = ALONE_TURNS};
+		struct tlb_ring ring = {.pages = pages, .stride = apart, .turns = ROW_TURNS};
 		struct tlb_view with, alone;
 		double usual, others, first, rest;
 		if (!apart)

@@ -200,7 +200,7 @@ static enum parts_state ask_room(void *ctx, uint32_t past, uint32_t first, uint3
 		if (pending && (which == 2 || which == 6 || which == ROOM_ORDERS))
 			break;
 		if (state == CHASE_DONE)
-			*nats += fit ? JUDGE_HIDDEN : -log(TLB_CHANCE);
+			*nats += fit ? JUDGE_HIDDEN : -log(JUDGE_CHANCE_ALONE);
 		open += state == CHASE_UNDECIDED;
 	}
 	return pending ? PARTS_PENDING : PARTS_DONE;

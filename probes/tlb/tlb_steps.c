@@ -1,5 +1,6 @@
 /* Steps of what translation costs, from the costs that pages of the survey's rings have. */
 #include "base/arena.h"
+#include "stat/stat.h"
 #include "tlb.h"
 #include <math.h>
 #include <stdlib.h>
@@ -8,13 +9,6 @@
 #define ALL_PAGES  24	/* of a ring at least, as chance makes fewer of them alike */
 #define TWICE	   1.5	/* cycles, ... */
 #define TWICE_PART 0.03 /* ... and of a cost, by which it may differ from itself */
-#define MIRRORED   3	/* standard deviations */
-
-static int compare_seen(const void *a, const void *b)
-{
-	double x = ((const struct tlb_seen *)a)->centre, y = ((const struct tlb_seen *)b)->centre;
-	return x < y ? -1 : x > y;
-}
 
 /* Costs that are near to each other, of all rings. */
 struct cost {
@@ -51,7 +45,7 @@ static unsigned cluster(struct tlb_path *c, struct tlb_seen *seen, unsigned n, c
 {
 	unsigned count = 0;
 
-	qsort(seen, n, sizeof(*seen), compare_seen);
+	qsort(seen, n, sizeof(*seen), stat_compare_double);
 	for (unsigned i = 0; i < n; count++) {
 		double sum = 0, weight = 0;
 		unsigned from = i;
@@ -129,7 +123,7 @@ static bool is_mirrored(const struct tlb_path *c, const struct tlb_seen *seen, c
 	const double both = seen->share + one->share, alike = c->gap + TWICE_PART * fabs(one->centre);
 
 	return fabs(one->centre) > c->gap && fabs(seen->centre + one->centre) <= alike &&
-	       fabs(seen->share - one->share) <= MIRRORED * sqrt(both / one->pages);
+	       fabs(seen->share - one->share) <= JUDGE_SIGMA * sqrt(both / one->pages);
 }
 
 unsigned tlb_without_whims(const struct tlb_path *c, struct tlb_seen *seen, unsigned n)

@@ -23,7 +23,6 @@
 #define APART	       8    /* cycles, ... */
 #define APART_PART     0.05 /* ... and of a load, by which another level of the caches is slower at least */
 #define BLUR_MOST      1.5  /* cycles, of a page's median */
-#define BLURRED	       4.5  /* sigmas */
 #define STEP_SIGMA     1.5  /* steps of the clock, that a deviation of one of them is as sigma */
 #define BOOST_TRIES    6    /* besides the first one */
 
@@ -58,7 +57,7 @@ static double follower_quantile(const struct tlb_path *c, const struct tlb_view 
 	return stat_quantile(v, w->visits, q, v + w->visits);
 }
 
-/* The costs that pages of one ring have: one where all are alike, else those that many have. *told: pages that had one. */
+/* The costs that many pages of one ring have. *told: pages that had one. */
 static unsigned costs_of(struct tlb_path *c, const struct tlb_view *w, struct tlb_seen *out, uint32_t *told)
 {
 	double *v = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)w->pages, double), *scratch = v + w->pages, each;
@@ -69,13 +68,7 @@ static unsigned costs_of(struct tlb_path *c, const struct tlb_view *w, struct tl
 	*told = (uint32_t)m;
 	if (!m)
 		return 0;
-	double blur = 1.25 * c->sigma / sqrt(each), low = stat_quantile(v, m, 0.1, scratch);
-	double high = stat_quantile(v, m, 0.9, scratch), middle = stat_median(v, m, scratch);
-	if (blur <= BLUR_MOST && high - low <= c->gap + 4 * blur) {
-		out[0] =
-		    (struct tlb_seen){.centre = middle, .share = (double)m / (double)(m + mixed), .pages = w->pages};
-		return 1;
-	}
+	const double blur = 1.25 * c->sigma / sqrt(each), middle = stat_median(v, m, scratch);
 	size_t modes = stat_modes(v, m, fmax(c->gap, 4 * blur), SHARE_SEEN, mode, MODES, scratch);
 	for (size_t i = 0; i < modes; i++) {
 		/* What is blurred as much as this tells only steps that are much larger. */
@@ -578,10 +571,10 @@ enum chase_state tlb_survey(struct tlb_path *c)
 	for (unsigned k = 0; k < c->level_count; k++) {
 		/* A hit may cost as much as a row does, a miss costs the next step at least. */
 		double next = tlb_least_cost(c, k), rise = (next > c->rows ? next + c->rows : next) / 2;
-		c->level[k] =
-		    (struct tlb_level){.floor = c->step[k] + rise,
-				       .noise = tlb_noise(v->view, v->rings, v->centre, rise),
-				       .blurred = rise < BLURRED * c->sigma && !(by_steps && rise > 2 * c->grain)};
+		c->level[k] = (struct tlb_level){.floor = c->step[k] + rise,
+						 .noise = tlb_noise(v->view, v->rings, v->centre, rise),
+						 .blurred = rise < JUDGE_SIGMA_SURE * c->sigma &&
+							    !(by_steps && rise > 2 * c->grain)};
 	}
 	return CHASE_DONE;
 }

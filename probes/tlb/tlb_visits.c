@@ -9,12 +9,6 @@
 
 #define SLOW 0.9 /* quantile of a ring's followers: a faster clock puts no more to a cost than to those */
 
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 /* What followers of the usual clock take, kind by kind of line: those of a faster clock take longer, by what it is faster, and are of no kind
  * of their own. */
 #define KINDS	  3
@@ -54,7 +48,7 @@ static bool kinds_of(struct tlb_path *c, const struct tlb_view *w, double *scrat
 	for (uint32_t i = 0; i < w->visits; i++)
 		if (isfinite(w->cost[i]))
 			scratch[n++] = w->ticks[2 * i + 1];
-	qsort(scratch, n, sizeof(*scratch), ascending);
+	qsort(scratch, n, sizeof(*scratch), stat_compare_double);
 	while (k->count < KINDS && n - at > n / KIND_TAIL) {
 		const double least = scratch[at + (n - at) / KIND_TAIL];
 		if (k->count && may_be_faster(c, scratch, n, least, one)) {
@@ -80,7 +74,7 @@ static void of_one_clock(struct tlb_path *c, const struct tlb_view *w, double fr
 	enum tlb_pace *pace = ARENA_ARRAY(study_arena(c->study), w->visits, enum tlb_pace);
 	/* Where one level has all lines, its quickest ring says what followers take, near or not. */
 	const bool same = c->slowest <= c->quickest * (1 + c->swing) + c->gap;
-	const bool changes = pace && v->near && tlb_clock_of_misses(c, w, from, below, pace) > 1;
+	const bool changes = pace && v->near && tlb_clock(c, w, from, below, pace) > 1;
 	struct kinds k;
 	size_t n = 0;
 

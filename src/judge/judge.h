@@ -4,18 +4,9 @@
 #ifndef FATHOM_JUDGE_H
 #define FATHOM_JUDGE_H
 #include "base/arena.h"
+#include "judge/house.h"
 #include "model/cache.h"
 
-/* ---- the constants of the house ---- */
-/* L, nats: a rival has to be so much worse. exp(-20) is 2e-9: with 10^4 candidates and 10^2 levels of a run, one wrong answer in 500 runs,
- * were the noise model exact; what it is not is the rest of it. */
-#define JUDGE_NATS 20.0
-/* The weight that a LIKELY value has at least: it may be wrong in one of 20 cases. */
-#define JUDGE_WEIGHT 0.95
-/* log of the chance that a miss that has to be is seen as a hit: a clock that is fast, or another line's miss, hides one in fifty. */
-#define JUDGE_HIDDEN -3.9
-/* The most noise that is explained: where more of what fits misses, something else is at work. Wong 2010 and Mei 2014 see none at all. */
-#define JUDGE_NOISE	0.05
 #define JUDGE_SETS_MOST 4096 /* the most sets that are tried */
 #define JUDGE_WAYS_MOST 128  /* the most ways, as in src/model */
 
@@ -64,7 +55,6 @@ bool judge_next(const struct judge_space *space, struct judge_shape *q);
 #define JUDGE_FITS_MOST	 0.06 /* of the accesses miss where a ring surely fits */
 #define JUDGE_OVER_LEAST 0.25 /* and where it surely does not */
 #define JUDGE_FAR	 5000 /* nats: what is so much worse than the best beside the same rings does not come near it again */
-#define JUDGE_SETS_SIGMA 3.0 /* a ring's deviance is within three standard deviations in all but one of a thousand */
 
 /* ---- the noise: noise.c ---- */
 /* What a mapping makes of one ring; index k and w up to JUDGE_WAYS_MOST, all above are one. */

@@ -183,7 +183,7 @@ double judge_deviance(double m, double v, double p)
 /* By how much sets, or lines, differ more than chance makes them: the deviance of each is half a chi-square of one degree of freedom. */
 static double beyond(double deviance_of_sets, uint32_t sets)
 {
-	return fmax(0, deviance_of_sets - sets / 2.0 - JUDGE_SETS_SIGMA * sqrt(sets / 2.0));
+	return fmax(0, deviance_of_sets - sets / 2.0 - JUDGE_SIGMA * sqrt(sets / 2.0));
 }
 
 /* Fills visits and misses of each set that fits. *v, *m: of all of them. */

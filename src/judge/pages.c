@@ -313,7 +313,7 @@ static void search(struct search *s)
 /* What so many deviances are beyond chance: each is half a chi-square of one degree of freedom. */
 static double beyond_chance(double sum, double n)
 {
-	return fmax(0, sum - n / 2 - JUDGE_SETS_SIGMA * sqrt(n / 2));
+	return fmax(0, sum - n / 2 - JUDGE_SIGMA * sqrt(n / 2));
 }
 
 /* How unlike the lines of sets that overflow miss: whatever is replaced, none of a set's has a place of its own. Only where each is visited once a lap. */

@@ -294,6 +294,8 @@ enum chase_state chase_geometry(struct chase_path *c, unsigned k);
  * first such level, or UINT_MAX. After the geometry. sure: it is as long as rows are, and cannot be a level; else nobody knows, and
  * chase_rows_why says so. */
 unsigned chase_rows_level(const struct chase_path *c, bool *sure);
+#define CHASE_MEANS_LEAST 1	/* cycles, ... */
+#define CHASE_MEANS_PART  0.005 /* ... and of a latency, by which means over many lines differ that are of one level */
 /* Whether the first level of a path is one in the SM: by what answers it first, beside what answers loads that pass the SM's caches. Both were
  * walked. The latter may have been seen while the clock was fast. */
 enum chase_side {

@@ -1,6 +1,6 @@
 /* How long the chains are that say what a load takes on average. */
-#include "probe/chase_chain.h"
 #include "data/native_record.h"
+#include "probe/chase_parts.h"
 #include "stat/stat.h"
 #include <math.h>
 #include <stdio.h>

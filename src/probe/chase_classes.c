@@ -131,12 +131,6 @@ unsigned chase_peaks(uint32_t *v, uint32_t n, uint32_t grain, double min_share, 
 	return found;
 }
 
-static int compare_peak(const void *a, const void *b)
-{
-	double x = ((const struct chase_peak *)a)->centre, y = ((const struct chase_peak *)b)->centre;
-	return x < y ? -1 : x > y;
-}
-
 static bool pool_add(struct chase_path *c, struct chase_pool *pool, const struct chase_run *r, double min_share)
 {
 	uint32_t *v = ARENA_ARRAY(study_arena(c->study), r->kept + 1, uint32_t);
@@ -177,7 +171,7 @@ static double share_of(const struct chase_path *c, const struct chase_run *r, un
 static void classes_from(struct chase_path *c, struct chase_pool *pool)
 {
 	c->class_count = 0;
-	qsort(pool->peak, pool->peaks, sizeof(*pool->peak), compare_peak);
+	qsort(pool->peak, pool->peaks, sizeof(*pool->peak), stat_compare_double);
 	for (unsigned i = 0; i < pool->peaks;) {
 		unsigned k = i, best = i;
 		double mass = 0, weight = 0, first = INFINITY;

@@ -5,7 +5,6 @@
 #include "stat/stat.h"
 #include <math.h>
 
-#define TOP_CHANCE  1e-4
 #define TOP_LAPS    2 /* of the largest footprint, timed as a whole */
 #define USUAL_LEAST 4 /* first touches that take as long as a miss */
 #define USUAL_SHARE 0.05
@@ -101,7 +100,7 @@ static bool top_fits(struct chase_path *c, const struct chase_pool *pool)
 	}
 	/* Others' traffic evicts what was not used for long, so longer laps suffer more of it. */
 	c->top_noise = fmin((slow * fmax(bytes * of / fmax(weighted, 1), 1) + 1) / (of + 1), 0.5);
-	return misses <= stat_binomial_limit(top->kept, (slow + 1) / (of + 1), TOP_CHANCE);
+	return misses <= stat_binomial_limit(top->kept, (slow + 1) / (of + 1), JUDGE_CHANCE);
 }
 
 enum chase_state chase_top_again(struct chase_path *c)
@@ -120,7 +119,7 @@ enum chase_state chase_top_again(struct chase_path *c)
 	const enum chase_state state = chase_get(c, &r, (double)ring.bytes, p);
 	if (state != CHASE_DONE)
 		return state == CHASE_PENDING ? state : CHASE_DONE;
-	if (r.slow > stat_binomial_limit(r.timed, c->top_noise, TOP_CHANCE))
+	if (r.slow > stat_binomial_limit(r.timed, c->top_noise, JUDGE_CHANCE))
 		c->top = TOP_MISSES;
 	return CHASE_DONE;
 }

@@ -532,8 +532,6 @@ void chase_rows_served(const struct chase_path *c, unsigned rows, const struct c
 
 #define NEARER_LEAST 4	  /* cycles, ... */
 #define NEARER_PART  0.02 /* ... and of what all loads have in common, by which a cache of the SM is nearer for sure */
-#define ALIKE_LEAST  1
-#define ALIKE_PART   0.005 /* the same, by which two means of one level differ */
 
 enum chase_side chase_side_of(const struct chase_path *near, const struct chase_path *past)
 {
@@ -542,7 +540,7 @@ enum chase_side chase_side_of(const struct chase_path *near, const struct chase_
 	if (sooner > NEARER_LEAST + NEARER_PART * usual)
 		return CHASE_NEARER;
 	/* Each of two times is rounded by less than one step of the clock. */
-	return sooner <= ALIKE_LEAST + ALIKE_PART * usual + near->grain - 1 ? CHASE_AS_FAR : CHASE_UNTOLD;
+	return sooner <= CHASE_MEANS_LEAST + CHASE_MEANS_PART * usual + near->grain - 1 ? CHASE_AS_FAR : CHASE_UNTOLD;
 }
 
 bool chase_common_l2(const struct study *s, const struct chase_level *l)

@@ -1,7 +1,6 @@
 /* Whether a ring fits a level. */
 #include "probe/chase_fit.h"
 #include "base/arena.h"
-#include "probe/chase_laps.h"
 #include "stat/stat.h"
 #include <assert.h>
 #include <math.h>
@@ -145,7 +144,7 @@ static bool concentrated(struct chase_path *c, const struct chase_level *l, cons
 	const double p = mean / laps;
 	for (uint32_t i = 0; i < blocks; i++)
 		most = count[i] > most ? count[i] : most;
-	if (p < 0.95 && most > stat_binomial_limit((unsigned)ceil(laps), p, CHANCE / blocks))
+	if (p < 0.95 && most > stat_binomial_limit((unsigned)ceil(laps), p, JUDGE_CHANCE / blocks))
 		return true;
 	/* Many a little above the mean, as where the victim is random. */
 	double sum = 0;
@@ -223,7 +222,8 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 		/* Few misses a lap: longer looks find a lap without, where it is noise. */
 		if (!k && c->beyond_sm && seen < LAPS_SURE && r.kept < FEW_MISSES * seen && 4 * n * laps < FIT_MOST)
 			continue;
-		if (r.covered && r.kept > stat_binomial_limit(r.covered, chase_noise_most(c, k, ring->bytes), CHANCE)) {
+		if (r.covered &&
+		    r.kept > stat_binomial_limit(r.covered, chase_noise_most(c, k, ring->bytes), JUDGE_CHANCE)) {
 			*fits = false;
 			return CHASE_DONE;
 		}
@@ -267,7 +267,7 @@ enum chase_state chase_misses_in(struct chase_path *c, unsigned k, const struct 
 		missed += of->hot[i] ? count[i] : 0;
 		all += count[i];
 	}
-	*are = missed > stat_binomial_limit((unsigned)all, places / (n - (ring->extra > 0)), CHANCE);
+	*are = missed > stat_binomial_limit((unsigned)all, places / (n - (ring->extra > 0)), JUDGE_CHANCE);
 	return CHASE_DONE;
 }
 
@@ -293,7 +293,8 @@ enum chase_state chase_extra_misses(struct chase_path *c, unsigned k, const stru
 		if (!count || chase_count_blocks(c, &again, &r, unit, count, &missed))
 			return CHASE_UNDECIDED;
 		seen += r.covered / n;
-		*does = missed > stat_binomial_limit((unsigned)ceil(seen), chase_noise_most(c, k, ring->bytes), CHANCE);
+		*does = missed >
+			stat_binomial_limit((unsigned)ceil(seen), chase_noise_most(c, k, ring->bytes), JUDGE_CHANCE);
 	}
 	return CHASE_DONE;
 }

@@ -1,12 +1,12 @@
 /* What looks at rings have in common: whether they fit, and which of their elements miss. Inside this folder. */
 #ifndef FATHOM_CHASE_FIT_H
 #define FATHOM_CHASE_FIT_H
+#include "judge/house.h"
 #include "probe/chase.h"
 
 #define LAPS_MOST  4096
 #define INDEX_MOST (1u << 20) /* a record's index has 20 bits */
 #define PATIENCE   192	      /* laps after which a stranger's line is gone, whatever is replaced */
-#define CHANCE	   1e-4	      /* what noise may be blamed for */
 
 /* Whether translations hide what the ring does: it is in more pages than are translated, and few of its accesses stay in one. */
 bool chase_untranslated(struct chase_path *c, const struct chase_ring_spec *ring);
@@ -23,5 +23,26 @@ int chase_count_blocks(struct chase_path *c, const struct chase_ring_spec *ring,
 /* Whether what misses in a ring, when chase_fits first looks at it, is of these blocks more than of any others. */
 enum chase_state chase_misses_in(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
 				 const struct chase_blocks *of, bool *are);
+
+/* ---- what the misses of a ring say, lap after lap: chase_laps.c ---- */
+#define LAPS_SETTLE  32 /* a ring is given, to settle */
+#define LAPS_SETTLED 8	/* laps of which the later half is seen */
+
+unsigned laps_clean(const struct chase_run *r);
+/* laps: how many the later half has; sure: of each, the misses that a ring that does not fit shows. */
+bool laps_calm_down(const struct chase_run *r, double sure, uint32_t *laps);
+bool laps_spread(const struct chase_run *run, unsigned runs, const bool *hot, uint32_t blocks);
+bool laps_settle(const struct chase_run *r);
+
+/* ---- sets of which a launch misses only a part: chase_parity.c ---- */
+#define CHASE_PARITY_RUNS 10 /* that are looked at */
+#define CHASE_PARITY_LAPS 32 /* that a run needs: in its first half lines still settle */
+
+/* Which blocks of `unit` bytes of the ring, one element too long for its level by ring->extra, are in that element's set: by the
+ * addresses that missed in the later laps of chases through it, whatever their order. hot: an entry for each block, filled in only
+ * when this is true. False: they do not agree in the parity of any bits of their addresses, or too few were seen to miss, or not all
+ * lines of the set are equally likely to; or memory ran out. */
+bool chase_parity(struct arena *a, const struct chase_ring_spec *ring, uint64_t unit, const struct chase_run *run,
+		  unsigned runs, bool *hot);
 
 #endif

@@ -1,8 +1,6 @@
 /* Which elements of a ring miss. */
 #include "base/arena.h"
 #include "probe/chase_fit.h"
-#include "probe/chase_laps.h"
-#include "probe/chase_parity.h"
 #include "stat/stat.h"
 #include <math.h>
 #include <stdio.h>
@@ -80,7 +78,7 @@ static uint32_t split(struct chase_path *c, unsigned k, const struct chase_ring_
 				 (double)unit / (double)ring->stride;
 	if (p >= 0.9)
 		return 0;
-	uint32_t noise = stat_binomial_limit(rounds, p, CHANCE / n);
+	uint32_t noise = stat_binomial_limit(rounds, p, JUDGE_CHANCE / n);
 	if (cut < n && v[cut] > noise)
 		return 0;
 	/* Then it takes more than that nothing is known between them. */

@@ -1,5 +1,4 @@
 /* What the steps of the clock cut off single accesses. */
-#include "probe/chase_lag.h"
 #include "base/arena.h"
 #include "probe/chase_parts.h"
 #include "stat/stat.h"

@@ -1,5 +1,5 @@
 /* What the misses of a ring say, lap after lap. */
-#include "probe/chase_laps.h"
+#include "probe/chase_fit.h"
 #include <math.h>
 
 #define RISING 1.2 /* misses of the last lap over those of the first */

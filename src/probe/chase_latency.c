@@ -1,7 +1,5 @@
 /* Latency of one level on one SM. */
 #include "base/arena.h"
-#include "probe/chase_chain.h"
-#include "probe/chase_lag.h"
 #include "probe/chase_parts.h"
 #include "stat/stat.h"
 #include <math.h>

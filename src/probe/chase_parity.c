@@ -3,8 +3,8 @@
  * A cache may choose its victim in a set of hundreds of lines in such a way that a launch misses the same part of them again and
  * again, another part in each launch. No count of misses then shows the whole set. But all that miss agree in the number of their set,
  * and that is made of parities: each bit of it is whether some bits of the line's address are odd in number. */
-#include "probe/chase_parity.h"
 #include "base/arena.h"
+#include "probe/chase_fit.h"
 #include <math.h>
 #include <string.h>
 

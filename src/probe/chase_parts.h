@@ -1,4 +1,4 @@
-/* Parts of a level that are alike, near and far. Private to the chase. */
+/* What latencies are made of: parts of a level that are alike, near and far, what the clock cuts off, and chains. Private to the chase. */
 #ifndef FATHOM_CHASE_PARTS_H
 #define FATHOM_CHASE_PARTS_H
 #include "probe/chase.h"
@@ -25,5 +25,37 @@ bool chase_parts_of(double *v, size_t n, uint32_t grain, double *scratch, uint32
 bool chase_take_turns(const struct chase_run *r, const struct chase_parts *parts);
 /* Whether each part is later than the one before it would be by such a clock: by more than its swing, a ratio. */
 bool chase_beyond_swing(const struct chase_parts *parts, double swing, uint32_t grain);
+
+/* ---- what the steps of the clock cut off single accesses, as the whole loop tells: chase_lag.c ---- */
+/* Cycles that a turn of the loop took beyond what its accesses say: the loop, less what the clock's steps cut off. The first turns, whose
+ * accesses are not recorded, fetch the code, from far where the chase has driven it out. twice: so ask for a chase of half as many accesses,
+ * which does so as well, where the clock counts in steps: by what the two differ the turns alone are told. Where nobody asked for it, as in
+ * an older recording, the long one has to do. r: of that footprint with these params. apart: by how much that differs from what the long one alone
+ * says, in whose turns the first ones are. PENDING or DONE. */
+enum chase_state chase_lag(struct chase_path *c, double footprint, const double *p, const struct chase_run *r,
+			   bool twice, double *lag, double *apart);
+
+/* How far the mean of what is within a step of the clock of it may be off because some of it met a faster clock, took a few cycles longer, and
+ * is not told from the rest access by access: that comes for many accesses in a row, so that most stretches know nothing of it. least, most:
+ * what counts. */
+double chase_unsteady(const struct chase_run *r, double least, double most, double *scratch);
+
+/* ---- how long the chains are that say what a load takes on average: chase_chain.c ---- */
+/* Two lengths of one chain. */
+struct chase_lap {
+	double cycles;	    /* of one load */
+	double spread;	    /* of that */
+	double least, most; /* cycles of the shorter chain, and of the one twice as long */
+	double ops;	    /* arithmetic instructions that each load needs for its address */
+};
+/* Cycles for one load, from two lengths of the same chain: the fastest round of each, because noise only delays. */
+enum chase_state chase_lap(struct chase_path *c, double start, double footprint, uint64_t stride, bool cold,
+			   unsigned loads, uint32_t sm, struct chase_lap *out);
+/* Loads of the shorter chain over one line, where the nearest level answers: the code of all of them has to stay in the nearest instruction cache,
+ * else the rest is fetched anew in each round. more: cycles of a load that may be such waits. */
+enum chase_state chase_chain_near(struct chase_path *c, unsigned *loads, double *more);
+/* The same of what lies outside the SM: of *loads, which is long for the sake of the clock's steps, refreshes of the memory may delay each, and those
+ * of twice as many loads more. Returns *loads of a chain that does not meet them. */
+enum chase_state chase_chain_far(struct chase_path *c, uint32_t sm, unsigned *loads, double *more);
 
 #endif

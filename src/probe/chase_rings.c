@@ -1,6 +1,7 @@
 /* Laps over a few lines at equal distances, as a trace, and whether they fit. */
 #include "probe/chase_rings.h"
 #include "base/arena.h"
+#include "judge/house.h"
 #include "probe/trace.h"
 #include "stat/stat.h"
 #include <errno.h>
@@ -16,7 +17,6 @@
 #define SETTLED_AT 264u
 #define CLEAN	   12u	/* laps of a patient one without a miss: one line too many would miss in each of them */
 #define SKEW	   512u /* bytes: no line is longer */
-#define CHANCE	   1e-4 /* what others' accesses may be blamed for */
 
 enum strides_param {
 	STRIDES_STEP,
@@ -40,12 +40,6 @@ static struct strides strides_of(double x, const double *p)
 				.twin = (uint64_t)p[STRIDES_TWIN],
 				.sm = (uint32_t)p[STRIDES_PLACE],
 				.patient = p[STRIDES_PATIENT] > 0};
-}
-
-static int ascending(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return (x > y) - (x < y);
 }
 
 static uint32_t lap_of(const struct strides *d)
@@ -93,7 +87,7 @@ static bool trace_of(struct arena *a, const struct strides *d, struct trace_spec
 		return false;
 	for (uint32_t i = 0; i < count; i++)
 		at[i] = place[i] = (uint32_t)(offset_of(d, i) >> SHIFT);
-	qsort(place, count, sizeof(*place), ascending);
+	qsort(place, count, sizeof(*place), stat_compare_u32);
 	for (uint32_t i = 0; i < count; i++)
 		if (!places || place[i] != place[places - 1])
 			place[places++] = place[i];
@@ -299,7 +293,7 @@ enum chase_state strides_fits_in(struct chase_path *c, const struct strides *ask
 	 * of the others, and never given up. */
 	if (!*yes && key.d.moved &&
 	    slow.last <=
-		stat_binomial_limit(long_of(&key.d) - 1, (slow.others + 1.0) / (laps * lap_of(&key.d)), CHANCE)) {
+		stat_binomial_limit(long_of(&key.d) - 1, (slow.others + 1.0) / (laps * lap_of(&key.d)), JUDGE_CHANCE)) {
 		return CHASE_WHY(c->why, "of %u lines that do not fit the one that was moved never misses",
 				 key.d.lines);
 	}

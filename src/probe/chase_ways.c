@@ -137,12 +137,6 @@ static enum chase_state every_set(struct chase_path *c, unsigned k, uint32_t run
 			 (unsigned long long)lines);
 }
 
-static int compare_size(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 /* One set as large as several of the others, which are all alike: what missed in one look may have been lines of so many sets, some of them for
  * another reason. size: sorted. */
 static bool is_lump(const uint32_t *size, uint32_t count)
@@ -172,7 +166,7 @@ static enum chase_state few_sets(struct chase_path *c, unsigned k, uint32_t run,
 				  &count);
 	if (state == CHASE_UNDECIDED && count < CHASE_SETS)
 		state = every_set(c, k, run, lines, true, UINT32_MAX, size, &count);
-	qsort(size, count, sizeof(*size), compare_size);
+	qsort(size, count, sizeof(*size), stat_compare_u32);
 	if (state == CHASE_DONE && is_lump(size, count))
 		state = every_set(c, k, run, 4 * likely, true, size[0], size, &count);
 	if (state == CHASE_PENDING)

@@ -1,5 +1,6 @@
 /* Run times of launches, and what a link takes by the difference of two lengths. */
 #include "probe/launch_time.h"
+#include "judge/house.h"
 #include "stat/stat.h"
 #include <math.h>
 #include <stdlib.h>
@@ -22,12 +23,11 @@ enum {
 	STEP_MOST = 64 /* times longer than before */
 };
 
-#define QUIET	     0.005  /* the same of what is as good as exact */
-#define LOST	     0.003  /* of a launch: a difference that the timer may have hidden */
-#define ENDS	     0.01   /* of the value: what filling and draining the pipelines hides */
-#define NS_MOST	     400e3  /* of a launch that is made longer */
-#define NS_STRETCH   100e3  /* what still differs between launches as long as this grows with them */
-#define DEVIATION    1.4826 /* standard deviations in a MAD */
+#define QUIET	     0.005 /* the same of what is as good as exact */
+#define LOST	     0.003 /* of a launch: a difference that the timer may have hidden */
+#define ENDS	     0.01  /* of the value: what filling and draining the pipelines hides */
+#define NS_MOST	     400e3 /* of a launch that is made longer */
+#define NS_STRETCH   100e3 /* what still differs between launches as long as this grows with them */
 #define CONFIDENCE   1.96
 #define OUTLIER_MAD  5
 #define STEADY	     1.02  /* of a clock: its rates differ by no more */
@@ -209,7 +209,7 @@ static struct times times_among(const struct timed_pair *k, const struct point *
 		c[i] = of.run[i] - c[i];
 	return (struct times){.ns = ns,
 			      .moved = of.moved,
-			      .spread = n < 5 ? (high - low) / 2 : CONFIDENCE * DEVIATION * mad,
+			      .spread = n < 5 ? (high - low) / 2 : CONFIDENCE * JUDGE_DEVIATION * mad,
 			      .off = both ? stat_trimmed_mean(c, n, OUTLIER_MAD, 0, scratch, &used) : 0,
 			      .off_spread =
 				  both ? stat_quantile(c, n, 1, scratch) - stat_quantile(c, n, 0, scratch) : 0};

@@ -1,6 +1,7 @@
 /* Victims that are drawn. In laps over one line more than fits exactly one is missing, so each miss says which line the miss before
  * it has replaced, and the line that missed is where that one was: every line's way is known, up to the ways' names. */
 #include "base/arena.h"
+#include "judge/house.h"
 #include "probe/policy.h"
 #include "stat/stat.h"
 #include <math.h>
@@ -12,7 +13,6 @@
 #define DRAWS_LEAST  64u
 #define DRAWS_WANTED 4000.0 /* chances are then within 0.03 */
 #define DETECT	     0.015  /* variance of the ways' chances, as a share of the mean squared, that may not go unseen */
-#define SURE	     4.5    /* standard deviations */
 #define ALWAYS	     0.9    /* chance that two victims are of one way, from which they are no draws */
 #define EVEN	     2.5
 #define CHOSEN	     1.3863 /* 2 log 2: so much more unequal may the better of two readings be by luck, as a sum of squares */
@@ -260,7 +260,7 @@ static unsigned repeats(const struct reading *r, unsigned ways, uint32_t unsure)
 /* The least variance of the ways' chances, as a share of the mean squared, that so many draws do not leave unseen. */
 static double detectable(const struct reading *r, unsigned ways, uint32_t unsure)
 {
-	return SURE * sqrt(2.0 * (ways - 1) / (r->draws * names_hold(r, ways, unsure)));
+	return JUDGE_SIGMA_SURE * sqrt(2.0 * (ways - 1) / (r->draws * names_hold(r, ways, unsure)));
 }
 
 /* The same of parts of the trace, each by itself; and by how much their shares differ from the whole's: *between. What others write
@@ -335,7 +335,7 @@ static enum chase_state scheduled(const struct policy_level *l, struct policy_re
 /* Draws that tell random from weighted. */
 static double draws_needed(unsigned ways)
 {
-	return fmax(DRAWS_LEAST, SURE * sqrt(2.0 * (ways - 1)) / DETECT);
+	return fmax(DRAWS_LEAST, JUDGE_SIGMA_SURE * sqrt(2.0 * (ways - 1)) / DETECT);
 }
 
 /* Whether the level above answered so many of the ring's accesses that victims were met out of turn: where it draws its own victims it keeps some
@@ -355,7 +355,7 @@ static void conclude_weighted(const struct reading *r, unsigned ways, double bet
 	out->state = CHASE_DONE;
 	out->name = "weighted";
 	out->half = 0;
-	out->mixed = between > SURE;
+	out->mixed = between > JUDGE_SIGMA_SURE;
 	for (unsigned w = 0; w < ways && w < VALUE_ARRAY_MAX; w++) {
 		const double share = (double)r->count[w] / r->draws;
 		out->half = fmax(out->half, 2 * sqrt(share * (1 - share) / r->draws));
@@ -409,7 +409,7 @@ static bool draws(const struct policy_level *l, double length, struct policy_res
 		    r->way_round / r->rounds, ways + 1);
 	double between;
 	const struct unequal whole = of_all(r, ways, unsure), within = by_parts(r, ways, unsure, &between);
-	const bool uneven = whole.least > SURE || within.least > SURE;
+	const bool uneven = whole.least > JUDGE_SIGMA_SURE || within.least > JUDGE_SIGMA_SURE;
 	const unsigned never = never_missed(&q, seen, ways);
 	if (uneven && never) {
 		/* A part of what lies behind the level may be so near that its few misses pass for late hits. */
@@ -424,7 +424,7 @@ static bool draws(const struct policy_level *l, double length, struct policy_res
 		    "no rule explains one set; of %u replaced lines the ways' shares differ by more than chance, and "
 		    "do not depend on one another",
 		    r->draws);
-	} else if (whole.seen < EVEN && within.seen < EVEN && between < SURE &&
+	} else if (whole.seen < EVEN && within.seen < EVEN && between < JUDGE_SIGMA_SURE &&
 		   detectable(r, ways, unsure) <= DETECT / 0.9) {
 		out->state = CHASE_DONE;
 		out->name = "random";

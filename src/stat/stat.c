@@ -15,6 +15,13 @@ int stat_compare_double(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+int stat_compare_u32(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 static void sort(double *v, size_t n)
 {
 	qsort(v, n, sizeof(*v), stat_compare_double);
@@ -194,69 +201,6 @@ size_t stat_modes(const double *v, size_t n, double gap, double min_share, struc
 		out[found++] = m;
 	}
 	return found;
-}
-
-/* Sum of absolute deviations from the median of sorted values. */
-static double deviation(const double *v, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < n / 2; i++)
-		sum += v[n - 1 - i] - v[i];
-	return sum;
-}
-
-/* scratch always holds all values: those left of the split sorted in front, the others sorted behind them. */
-size_t stat_changepoint(const double *y, size_t n, double *gain, double *scratch)
-{
-	size_t best = 0;
-	double best_cost, whole;
-
-	*gain = 0;
-	if (n < 4)
-		return 0;
-	memcpy(scratch, y, n * sizeof(*y));
-	sort(scratch, n);
-	whole = best_cost = deviation(scratch, n);
-	for (size_t i = 1; i < n; i++) {
-		double v = y[i - 1];
-		size_t k = i - 1, j = i - 1;
-		while (scratch[k] != v && k + 1 < n)
-			k++;
-		memmove(scratch + i, scratch + i - 1, (k - (i - 1)) * sizeof(*scratch));
-		while (j > 0 && scratch[j - 1] > v) {
-			scratch[j] = scratch[j - 1];
-			j--;
-		}
-		scratch[j] = v;
-		double cost = deviation(scratch, i) + deviation(scratch + i, n - i);
-		if (cost < best_cost) {
-			best_cost = cost;
-			best = i;
-		}
-	}
-	if (whole > 0)
-		*gain = (whole - best_cost) / whole;
-	return best;
-}
-
-void stat_bootstrap_median(const double *v, size_t n, double confidence, unsigned rounds, uint64_t seed, double *lo,
-			   double *hi, double *scratch)
-{
-	struct rng rng;
-	double *medians = scratch + n;
-
-	assert(n > 0 && rounds > 0);
-	rng_seed(&rng, seed);
-	for (unsigned r = 0; r < rounds; r++) {
-		for (size_t i = 0; i < n; i++)
-			scratch[i] = v[rng_below(&rng, n)];
-		sort(scratch, n);
-		medians[r] = sorted_quantile(scratch, n, 0.5);
-	}
-	sort(medians, rounds);
-	*lo = sorted_quantile(medians, rounds, (1 - confidence) / 2);
-	*hi = sorted_quantile(medians, rounds, (1 + confidence) / 2);
 }
 
 bool stat_line(const double *x, const double *y, size_t n, double *slope, double *intercept)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 int stat_compare_double(const void *a, const void *b);
+int stat_compare_u32(const void *a, const void *b);
 /* Quantile q in [0,1] of n values by linear interpolation; scratch must hold n doubles (it is overwritten). n > 0. */
 double stat_quantile(const double *v, size_t n, double q, double *scratch);
 double stat_median(const double *v, size_t n, double *scratch);
@@ -32,14 +33,6 @@ uint64_t stat_gcd(uint64_t a, uint64_t b);
  * 0 is a multiple of everything. */
 uint64_t stat_gcd_robust(const uint64_t *v, size_t n, double quorum, uint64_t max);
 
-/* Single change point of a series: index i in 1..n-1 that best splits y into two constants by least absolute deviation;
- * *gain in [0,1] = share of deviation explained. 0 when n < 4, or when no split explains
- * anything. scratch: n doubles. Time grows with n squared. */
-size_t stat_changepoint(const double *y, size_t n, double *gain, double *scratch);
-
-/* Bootstrap interval of the median at the given confidence (0.95), seeded. */
-void stat_bootstrap_median(const double *v, size_t n, double confidence, unsigned rounds, uint64_t seed, double *lo,
-			   double *hi, double *scratch /* n + rounds */);
 /* Least squares line through points; false when x has no spread. */
 bool stat_line(const double *x, const double *y, size_t n, double *slope, double *intercept);
 /* Largest k such that P(Binomial(n, p) >= k) >= alpha: how many rare events chance explains. */

@@ -1,7 +1,7 @@
 /* Sets told by the parities of the addresses that miss. */
 #include "base/arena.h"
 #include "base/rng.h"
-#include "probe/chase_parity.h"
+#include "probe/chase_fit.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

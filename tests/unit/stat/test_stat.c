@@ -11,15 +11,6 @@
 
 #define near(a, b) assert_true(fabs((a) - (b)) < 1e-9)
 
-static double gauss(struct rng *r)
-{
-	double s = 0;
-
-	for (int i = 0; i < 12; i++)
-		s += rng_unit(r);
-	return s - 6;
-}
-
 static void quantiles(void **state)
 {
 	(void)state;
@@ -156,67 +147,6 @@ static void robust_gcd_is_its_definition(void **state)
 	assert_int_equal(stat_gcd_robust(v, 2, 1, 0), 1);
 }
 
-/* Against the definition, by brute force. */
-static double brute_cost(const double *y, size_t n, double *scratch)
-{
-	double m = stat_median(y, n, scratch), s = 0;
-
-	for (size_t i = 0; i < n; i++)
-		s += fabs(y[i] - m);
-	return s;
-}
-
-static void changepoints(void **state)
-{
-	(void)state;
-	double y[60] = {0}, scratch[60], gain;
-	struct rng r;
-
-	rng_seed(&r, 2);
-	for (int round = 0; round < 200; round++) {
-		size_t n = 4 + rng_below(&r, 50), edge = 1 + rng_below(&r, n - 1);
-		double step = (double)rng_below(&r, 4);
-		for (size_t i = 0; i < n; i++)
-			y[i] = (i >= edge ? step : 0) + (double)rng_below(&r, 5) * 0.25;
-		size_t got = stat_changepoint(y, n, &gain, scratch);
-		double whole = brute_cost(y, n, scratch), best = whole;
-		for (size_t i = 1; i < n; i++)
-			best = fmin(best, brute_cost(y, i, scratch) + brute_cost(y + i, n - i, scratch));
-		near(gain, whole > 0 ? (whole - best) / whole : 0);
-		if (got)
-			near(brute_cost(y, got, scratch) + brute_cost(y + got, n - got, scratch), best);
-	}
-	const double clean[] = {1, 1, 1, 9, 9, 9, 9};
-	assert_int_equal(stat_changepoint(clean, 7, &gain, scratch), 3);
-	near(gain, 1);
-	const double flat[] = {2, 2, 2, 2, 2};
-	assert_int_equal(stat_changepoint(flat, 5, &gain, scratch), 0);
-	near(gain, 0);
-	assert_int_equal(stat_changepoint(clean, 3, &gain, scratch), 0);
-}
-
-static void bootstrap_covers(void **state)
-{
-	(void)state;
-	double v[40], scratch[240], lo, hi;
-	struct rng r;
-	int covered = 0;
-
-	rng_seed(&r, 3);
-	for (int round = 0; round < 200; round++) {
-		for (int i = 0; i < 40; i++)
-			v[i] = 100 + gauss(&r);
-		stat_bootstrap_median(v, 40, 0.95, 200, (uint64_t)round, &lo, &hi, scratch);
-		covered += lo <= 100 && hi >= 100;
-		assert_true(lo <= hi);
-	}
-	assert_in_range(covered, 180, 200); /* 190 expected */
-	double lo2, hi2;
-	stat_bootstrap_median(v, 40, 0.95, 200, 199, &lo2, &hi2, scratch);
-	near(lo, lo2); /* same seed, same interval */
-	near(hi, hi2);
-}
-
 static void lines(void **state)
 {
 	(void)state;
@@ -269,8 +199,6 @@ int main(void)
 	    cmocka_unit_test(modes_are_found),
 	    cmocka_unit_test(robust_gcd),
 	    cmocka_unit_test(robust_gcd_is_its_definition),
-	    cmocka_unit_test(changepoints),
-	    cmocka_unit_test(bootstrap_covers),
 	    cmocka_unit_test(lines),
 	    cmocka_unit_test(binomial_limits),
 	};

@@ -38,10 +38,22 @@ int bandwidth_shared_setup(const struct study *s, double x, const double *p, str
 double bandwidth_stream(struct study *s, const char *key, unsigned level, double known, double other, double footprint,
 			double latency);
 void bandwidth_shared(struct study *s);
-/* Cycles of the SM that took longest. NAN without. */
-double bandwidth_cycles(struct arena *scratch, const struct point *pt);
 /* Bytes that a block of a stream reads in one round. */
 uint64_t bandwidth_piece(const double *p);
+
+/* bandwidth_clocks.c */
+/* When the first block of each block's SM began, by the SM's clock: one that had to wait for another is part of what both took. NULL
+ * without blocks or memory. */
+const uint32_t *bandwidth_begun(struct arena *scratch, const struct point *pt);
+/* SMs that ran blocks. 0 without blocks or memory. */
+double bandwidth_sms(struct study *s, const struct point *pt);
+/* Cycles of the SM that took longest, of blocks whose SMs began at `first`, until its last warp had read all. What warps store then, one after
+ * the other, is not theirs: at the end of a launch in which all come to their end at once it takes longer. NAN without blocks. */
+double bandwidth_longest(const struct point *pt, const uint32_t *first);
+/* Cycles after which half of all warps had come to their end. NAN without. */
+double bandwidth_half_ended(struct study *s, const struct point *pt, const uint32_t *first);
+/* Cycles of the SM that took longest. NAN without. */
+double bandwidth_cycles(struct arena *scratch, const struct point *pt);
 
 /* bandwidth_scatter.c: x is rounds of four loads; one block on each SM's share of the threads, as a stream has them. */
 int bandwidth_scatter_setup(const struct study *s, double x, const double *p, struct job *j);

@@ -1,14 +1,12 @@
 /* What is drawn in streams: bytes of two launches that differ in length alone, over what their cycles differ by. */
 #include "bandwidth.h"
 #include "base/arena.h"
-#include "stat/stat.h"
 #include <errno.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { WORD_SM = 3, UNROLL = 2, BYTES = 16, SHARED_LOADS = 32, TRIALS = 2, ROUNDS_MAX = 64, SHARED_ROUNDS = 32 };
+enum { UNROLL = 2, BYTES = 16, SHARED_LOADS = 32, TRIALS = 2, ROUNDS_MAX = 64, SHARED_ROUNDS = 32 };
 enum { PLACES = 5 }; /* where two differ */
 /* In a launch of one round no warp waits for a load before the next: what another round takes then is not what each takes, although the
  * launch as a whole may take just twice as long. */
@@ -117,103 +115,6 @@ int bandwidth_shared_setup(const struct study *s, double x, const double *p, str
 	return 0;
 }
 
-static unsigned blocks_of(const struct point *pt)
-{
-	if (!pt || pt->outcome != OUTCOME_OK || !pt->repeats)
-		return 0;
-	/* One that only a recording knows may say of itself what its words do not hold. */
-	const double blocks = pt->p[STREAM_BLOCKS];
-	return blocks >= 1 && blocks <= pt->words_per_repeat / BANDWIDTH_WORDS ? (unsigned)blocks : 0;
-}
-
-/* Where the SM of a block stands, or would stand, in a table of places that are more than there are SMs; each place is a block that ran on
- * it, SIZE_MAX none. words: of a block's output. */
-static size_t place_of(const struct point *pt, size_t words, const size_t *table, size_t places, unsigned block)
-{
-	const uint32_t sm = pt->y[block * words + WORD_SM];
-	size_t at = sm % places;
-
-	while (table[at] != SIZE_MAX && pt->y[table[at] * words + WORD_SM] != sm)
-		at = (at + 1) % places;
-	return at;
-}
-
-/* When the first block of each block's SM began, by the SM's clock: one that had to wait for another is part of what both took. NULL
- * without blocks or memory. */
-static const uint32_t *begun(struct arena *scratch, const struct point *pt)
-{
-	const unsigned blocks = blocks_of(pt);
-	const size_t places = 2 * (size_t)blocks;
-
-	if (!places)
-		return NULL;
-	const size_t words = pt->words_per_repeat / blocks;
-	uint32_t *first = ARENA_ARRAY(scratch, blocks, uint32_t);
-	size_t *table = ARENA_ARRAY(scratch, places, size_t);
-
-	if (!first || !table)
-		return NULL;
-	for (size_t i = 0; i < places; i++)
-		table[i] = SIZE_MAX;
-	for (unsigned b = 0; b < blocks; b++) {
-		const size_t at = place_of(pt, words, table, places, b);
-		if (table[at] == SIZE_MAX || (int32_t)(pt->y[b * words] - pt->y[table[at] * words]) < 0)
-			table[at] = b;
-	}
-	for (unsigned b = 0; b < blocks; b++)
-		first[b] = pt->y[table[place_of(pt, words, table, places, b)] * words];
-	return first;
-}
-
-/* SMs that ran blocks. 0 without blocks or memory. */
-static double sms_of(struct study *s, const struct point *pt)
-{
-	const unsigned blocks = blocks_of(pt);
-	const uint32_t *first = begun(study_arena(s), pt);
-	double sms = 0;
-	for (unsigned b = 0; b < blocks && first; b++) {
-		const size_t words = pt->words_per_repeat / blocks;
-		bool seen = false;
-		for (unsigned i = 0; i < b && !seen; i++)
-			seen = pt->y[i * words + WORD_SM] == pt->y[b * words + WORD_SM];
-		sms += !seen;
-	}
-	return sms;
-}
-
-/* Cycles of the SM that took longest, of blocks whose SMs began at `first`, until its last warp had read all. What warps store then, one after
- * the other, is not theirs: at the end of a launch in which all come to their end at once it takes longer. NAN without blocks. */
-static double longest(const struct point *pt, const uint32_t *first)
-{
-	const unsigned blocks = blocks_of(pt), words = blocks ? pt->words_per_repeat / blocks : 0;
-	uint32_t most = 0;
-	for (unsigned b = 0; b < blocks && first; b++) {
-		const uint32_t *y = pt->y + (size_t)b * words;
-		uint32_t took = words > BANDWIDTH_WORDS ? 0 : y[1] - first[b];
-		for (unsigned w = BANDWIDTH_WORDS; w < words; w++)
-			took = y[w] - first[b] > took ? y[w] - first[b] : took;
-		most = took > most ? took : most;
-	}
-	return most ? most : NAN;
-}
-
-double bandwidth_cycles(struct arena *scratch, const struct point *pt)
-{
-	return longest(pt, begun(scratch, pt));
-}
-
-/* Cycles after which half of all warps had come to their end. NAN without. */
-static double half_ended(struct study *s, const struct point *pt, const uint32_t *first)
-{
-	const unsigned blocks = blocks_of(pt), words = blocks ? pt->words_per_repeat / blocks : BANDWIDTH_WORDS;
-	size_t n = 0;
-	double *end = ARENA_ARRAY(study_arena(s), 2 * (size_t)blocks * (words - BANDWIDTH_WORDS) + 1, double);
-	for (unsigned b = 0; b < blocks && end && first; b++)
-		for (unsigned w = BANDWIDTH_WORDS; w < words; w++)
-			end[n++] = pt->y[(size_t)b * words + w] - first[b];
-	return n ? stat_quantile(end, n, 0.5, end + n) : NAN;
-}
-
 struct rate {
 	double value, lo, hi; /* bytes a cycle of all blocks */
 	double whole;	      /* what the longer launch reached at least, with its beginning and end */
@@ -246,9 +147,9 @@ static struct rate stream_rate(struct study *s, unsigned experiment, const doubl
 			else
 				p[SHARED_LONG] = longer;
 			const struct point *pt = study_ask(s, experiment, stream && longer ? 2 * rounds : rounds, p);
-			const uint32_t *first = begun(study_arena(s), pt);
-			took[longer][k] = longest(pt, first);
-			end[longer][0] += half_ended(s, pt, first);
+			const uint32_t *first = bandwidth_begun(study_arena(s), pt);
+			took[longer][k] = bandwidth_longest(pt, first);
+			end[longer][0] += bandwidth_half_ended(s, pt, first);
 			end[longer][1] += took[longer][k];
 			if (!r.at || isnan(took[longer][k]))
 				r.at = pt;
@@ -379,9 +280,16 @@ static enum limit beyond_sms(struct study *s, const struct drawn *w, const struc
 	const struct rate r = stream_rate(s, w->experiment, p, rounds, bytes);
 	if (isnan(r.value))
 		return LIMIT_UNKNOWN;
-	const double sms = sms_of(s, r.at), each = r.value / sms, share = a->value / w->sms;
+	const double sms = bandwidth_sms(s, r.at), each = r.value / sms, share = a->value / w->sms;
 	snprintf(why, n, "each of %.0f SMs alone draws %.4g, of all %.4g", sms, each, share);
 	return each >= FAR_APART * share ? LIMIT_MEMORY : LIMIT_ELSEWHERE;
+}
+
+/* What a stream of `a` bytes a cycle would become beside half as many loads that the L2 answers, were the L2 what holds it up: a byte of the memory
+ * then takes 1 / a of a cycle there, and one of its own 1 / most. */
+static double if_l2_were_full(double a, double most)
+{
+	return a / (1 + a / (2 * most));
 }
 
 /* Whether a limit of all SMs lies behind the L2. What the L2 lets through is less of the memory's when it answers other loads as well. */
@@ -400,15 +308,18 @@ static enum limit behind_l2(struct study *s, const struct drawn *w, const struct
 		snprintf(why, n, "they draw %.4g from the L2", w->nearer);
 		return LIMIT_UNKNOWN;
 	}
-	snprintf(why, n, "beside half as many loads that the L2 answers they draw %.4g", r.value);
-	return r.value >= SATURATED * a->value ? LIMIT_MEMORY : LIMIT_ELSEWHERE;
+	const bool told = l2 && l2->verdict == VERDICT_MEASURED && isfinite(l2->hi);
+	const double full = if_l2_were_full(a->value, told ? l2->hi : INFINITY);
+	snprintf(why, n, "beside half as many loads that the L2 answers they draw %.4g, and %.4g were that their limit",
+		 r.value, full);
+	return r.value >= fmin(SATURATED * a->value, full / SATURATED) ? LIMIT_MEMORY : LIMIT_ELSEWHERE;
 }
 
 /* What all SMs drew is known. What memory gives is that only where memory is what held them up: of a way of several places, none before it. */
 static void conclude_memory(struct study *s, const struct drawn *w, const struct rate *a, double lo, double hi,
 			    unsigned rounds, const char *method, const char *seen)
 {
-	char sms[80] = "nothing tells whether an SM lets less through", l2[80] = "there is no L2";
+	char sms[80] = "nothing tells whether an SM lets less through", l2[120] = "there is no L2";
 	const enum limit beyond = beyond_sms(s, w, a, rounds, sms, sizeof sms),
 			 behind = behind_l2(s, w, a, rounds, l2, sizeof l2);
 	if (study_pending(s))

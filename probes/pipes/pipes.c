@@ -18,67 +18,8 @@
 #define SOME	    0.25 /* of the slower one's time more: not nothing */
 #define ELSEWHERE   0.75 /* of the same: this may be a pipe in common */
 #define ALL_OF_IT   0.94 /* of the same: nothing of it is anywhere else */
-#define TWICE	    1.5	 /* times another's time, at least: on two pipes one takes half of what it takes on one */
 #define SURE_OF_ALL 0.96 /* of the same, where no other proportions tell */
 #define ALIKE	    0.01 /* of a throughput: what one pipe's operations may differ by */
-
-static const char *const what[ANCHORS] = {"single precision", "integers", "special functions", "double precision",
-					  "half precision"};
-
-/* ---- the units' names ---- */
-
-/* Whether single precision may be on the pipe of integers and on one more like it, or the other way round. Side by side the two then take less
- * than one after the other, as where each has pipes of its own. NVIDIA 2020, GA102: one of two data paths for single precision does integers, too;
- * of other kinds of operations no such GPU is known. */
-static bool may_have_both(const struct graph *g, unsigned a, unsigned b)
-{
-	if (fmax(a, b) > ANCHOR_INTEGER)
-		return false;
-	const double x = g->u->solo[g->row[a]].cycles, y = g->u->solo[g->row[b]].cycles;
-	return fmax(x, y) > TWICE * fmin(x, y);
-}
-
-/* Whether the unit is known not to do what anchor b does; guess: or seems not to, as far as issuing lets it show. */
-static bool without(struct graph *g, int unit, enum anchor b, bool guess)
-{
-	for (unsigned a = 0; a < ANCHORS; a++)
-		if (g->row[b] != NONE && graph_has(g, unit, (enum anchor)a) &&
-		    (g->sure[a][b] == REL_APART || (guess && g->pair[a][b].less && !may_have_both(g, a, b))))
-			return true;
-	if (guess && g->row[b] == NONE && b == ANCHOR_DOUBLE)
-		return true;
-	snprintf(g->why[unit], sizeof g->why[unit],
-		 g->row[b] == NONE ? "what its unit does is not known: no operation for %s keeps a pipe full%s"
-				   : "whether its unit also does %s (%s) cannot be told: the issue rate hides it",
-		 what[b], g->row[b] == NONE ? "" : pipes_name((unsigned)g->row[b]));
-	return false;
-}
-
-/* By the first of these that it does: single precision and integers, sp; one of the two, fp32 or int32; special functions,
- * sfu; double precision, dpu; half precision, fp16. */
-static const char *name_of(struct graph *g, int unit, bool guess)
-{
-	const bool f = graph_has(g, unit, ANCHOR_SINGLE), i = graph_has(g, unit, ANCHOR_INTEGER);
-	if (f && i)
-		return "sp";
-	if (f)
-		return without(g, unit, ANCHOR_INTEGER, guess) ? "fp32" : NULL;
-	if (!without(g, unit, ANCHOR_SINGLE, guess))
-		return NULL;
-	if (i)
-		return "int32";
-	if (!without(g, unit, ANCHOR_INTEGER, guess))
-		return NULL;
-	if (graph_has(g, unit, ANCHOR_SPECIAL))
-		return "sfu";
-	if (!without(g, unit, ANCHOR_SPECIAL, guess))
-		return NULL;
-	if (graph_has(g, unit, ANCHOR_DOUBLE))
-		return "dpu";
-	if (study_device(g->u->s)->has_f64 && !without(g, unit, ANCHOR_DOUBLE, guess))
-		return NULL;
-	return "fp16";
-}
 
 /* ---- one operation ---- */
 
@@ -216,7 +157,7 @@ static struct verdict_of several(struct graph *g, unsigned row)
 		if (!is_unseen(g, (enum anchor)a))
 			continue;
 		hidden++;
-		add_text(v.because, sizeof v.because, "%s%s is known; ", "no unit for ", what[a], 0);
+		add_text(v.because, sizeof v.because, "%s%s is known; ", "no unit for ", graph_kind[a], 0);
 	}
 	if (parts == 0 && hidden == 0) {
 		const int against = contradicts(g, row);
@@ -389,7 +330,7 @@ static void conclude_row(struct graph *g, unsigned row)
 			estimate(g, row, key,
 				 "with %s it takes %.2f of the slower one's time more. A part of it may be on the unit "
 				 "for %s, of which nothing is known",
-				 pipes_name((unsigned)w), p.excess, what[ANCHOR_SPECIAL]);
+				 pipes_name((unsigned)w), p.excess, graph_kind[ANCHOR_SPECIAL]);
 			return;
 		}
 		if (twice) {
@@ -419,46 +360,6 @@ static void conclude_row(struct graph *g, unsigned row)
 			   v.because);
 	else
 		estimate(g, row, key, "%s", v.because[0] ? v.because : "the streams contradict each other");
-}
-
-/* ---- a unit's own numbers: those of the operation that names it ---- */
-
-/* One that only stands for it, as the other cannot be told, shows the unit's pipe, but need not have its numbers. */
-static void conclude_unit(struct graph *g, int unit)
-{
-	static const char *const parts[] = {"latency", "throughput", "issue"};
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-		const struct arithmetic_row *r = &arithmetic_row[g->row[unit]];
-		char from[96], key[96];
-		snprintf(from, sizeof from, "arith.%s.%s.%s", r->op, r->type, parts[i]);
-		const char *known = g->name[unit], *name = known ? known : g->guess[unit];
-		snprintf(key, sizeof key, "unit.%s.%s", name, parts[i]);
-		const struct finding *f = study_finding(g->u->s, from);
-		const bool stands = g->row[unit] != graph_choice[unit][0], told = f && finding_estimated(f);
-		if (!known && (stands || !told))
-			continue;
-		if (!known)
-			study_likely_number(g->u->s, key, f->value.number, f->lo, f->hi, "sm", f->method,
-					    pipes_name((unsigned)g->row[unit]), "of %s, which names it if %s",
-					    pipes_name((unsigned)g->row[unit]), "issuing hides no more of its pipe");
-		else if (stands && told)
-			study_likely_number(g->u->s, key, f->value.number, f->lo, f->hi, "sm", f->method,
-					    pipes_name((unsigned)g->row[unit]),
-					    "of %s, which stands for it: of %s, which names it, too little is known",
-					    pipes_name((unsigned)g->row[unit]),
-					    pipes_name((unsigned)graph_choice[unit][0]));
-		else if (stands)
-			study_verdict(g->u->s, key, VERDICT_INCONCLUSIVE, pipes_name((unsigned)g->row[unit]),
-				      "%s names it, of which too little is known; %s only stands for it",
-				      pipes_name((unsigned)graph_choice[unit][0]), pipes_name((unsigned)g->row[unit]));
-		else if (f && f->verdict == VERDICT_MEASURED)
-			study_measured_number(g->u->s, key, f->value.number, f->lo, f->hi, "sm", f->method,
-					      pipes_name((unsigned)g->row[unit]), "%s, the operation that names it",
-					      pipes_name((unsigned)g->row[unit]));
-		else
-			study_verdict(g->u->s, key, VERDICT_INCONCLUSIVE, pipes_name((unsigned)g->row[unit]),
-				      "that of %s is not known", pipes_name((unsigned)g->row[unit]));
-	}
 }
 
 /* Every operation will be asked about beside each anchor. Until its stream was timed, it takes what the arithmetic probe found. */
@@ -494,8 +395,8 @@ static void study_pipes(struct study *s)
 	graph_group(&g);
 	for (int a = 0; a < ANCHORS; a++) {
 		const bool is = graph_has(&g, a, (enum anchor)a);
-		g.guess[a] = is ? name_of(&g, a, true) : NULL;
-		g.name[a] = is ? name_of(&g, a, false) : NULL;
+		g.guess[a] = is ? graph_name_of(&g, a, true) : NULL;
+		g.name[a] = is ? graph_name_of(&g, a, false) : NULL;
 	}
 	for (unsigned row = 0; row < ARITHMETIC_COUNT; row++)
 		conclude_row(&g, row);
@@ -503,7 +404,7 @@ static void study_pipes(struct study *s)
 		return;
 	for (int a = 0; a < ANCHORS; a++)
 		if (g.name[a] || g.guess[a])
-			conclude_unit(&g, a);
+			graph_conclude_unit(&g, a);
 }
 
 /* ---- tables ---- */

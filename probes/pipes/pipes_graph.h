@@ -29,4 +29,12 @@ bool graph_relate(struct graph *g);
 void graph_group(struct graph *g);
 bool graph_has(const struct graph *g, int unit, enum anchor a);
 
+/* pipes_units.c */
+extern const char *const graph_kind[ANCHORS]; /* "single precision" */
+/* By the first of these that it does: single precision and integers, sp; one of the two, fp32 or int32; special functions,
+ * sfu; double precision, dpu; half precision, fp16. guess: as far as issuing lets it show. NULL: not
+ * known. */
+const char *graph_name_of(struct graph *g, int unit, bool guess);
+void graph_conclude_unit(struct graph *g, int unit);
+
 #endif

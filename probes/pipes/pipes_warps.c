@@ -197,8 +197,8 @@ static void study_row(struct study *s, unsigned which)
 		return;
 	}
 	const unsigned at = reaches(rate, most, FULL * throughput),
-		       lo = reaches(rate, most, (FULL - UNSURE) * throughput),
 		       hi = reaches(rate, most, (FULL + UNSURE) * throughput);
+	unsigned lo = reaches(rate, most, (FULL - UNSURE) * throughput);
 	if (code == ALL_IS_FAR) {
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
 			      "links of short chains take longer than those of long ones, and its latency is not "
@@ -238,6 +238,9 @@ static void study_row(struct study *s, unsigned which)
 		    at, rate[at], throughput);
 		return;
 	}
+	/* Warps whose latency leaves no turn free fill the pipe or not, by how they began: fewer than the latency asks for never do. */
+	if (at && enough < lo && !take_turns(rate, at))
+		lo = (unsigned)ceil(enough);
 	const unsigned more = at ? free_more(rate, at, most) : 0;
 	if (more && rate[more] > (1 + UNSURE) * throughput) {
 		study_verdict(

@@ -219,6 +219,7 @@ static void conclude_rate(struct study *s, const char *key, const struct read *r
 {
 	static const char method[] = "clock cycles of many warps that read texels at hand, two lengths subtracted";
 	const bool filled = fewer->ok && alike(full, fewer);
+	double lo = fmin(full->lo, fewer->lo), hi = fmax(full->hi, fewer->hi);
 	/* What all other instructions beside the reads may cost, if those that were added cost as much each. */
 	const double gap = more->ok ? fmax(0, full->value - more->value) * beside_of(r) / EXTRA : INFINITY;
 	if (!full->ok)
@@ -234,10 +235,12 @@ static void conclude_rate(struct study *s, const char *key, const struct read *r
 		    s, key, full->value, full->lo - gap, full->hi + gap, "sm", method, "rate",
 		    "%.0f %% may be what the SM issues beside the reads, and launches alike differ by %.0f %%",
 		    100 * gap / full->value, 100 * (full->hi / full->lo - 1));
-	else
+	else {
+		stat_widen(full->value, ALIKE, &lo, &hi);
 		study_measured_number(
-		    s, key, full->value, fmin(full->lo, fewer->lo), fmax(full->hi, fewer->hi) + gap, "sm", method,
-		    "rate", "three quarters of the warps come as far, and so do all with more arithmetic beside");
+		    s, key, full->value, lo, hi + gap, "sm", method, "rate",
+		    "three quarters of the warps come as far, and so do all with more arithmetic beside");
+	}
 }
 
 static void study_rates(struct study *s)

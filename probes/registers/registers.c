@@ -3,17 +3,16 @@
  * Kernels of many values that live at once are launched in blocks of more and more threads. A launch that is refused says as
  * much as one that runs. What an SM holds beyond one block is seen from blocks that wait for each other. Every rule by which
  * registers may be given out is tried on all launches, and those that one launch contradicts are dropped. */
+#include "registers.h"
 #include "base/arena.h"
 #include "fit.h"
 #include "limits.h"
-#include "probe/probe.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
 	HEADER_WORDS = 2,
-	VALUES_MAX = 512,
 	KERNELS_MAX = 640,
 	SEEN_MAX = 4096,
 	POLLS = 12,
@@ -26,7 +25,12 @@ enum {
 
 /* A register file is known when what is too much is no more than this times what was in use. */
 #define ROOM 1.1
-enum { EXPERIMENT_BLOCK, EXPERIMENT_TOGETHER, EXPERIMENT_LIMITS, EXPERIMENT_SPLIT = EXPERIMENT_LIMITS + LIMITS };
+enum {
+	EXPERIMENT_BLOCK = REGISTERS_BLOCK,
+	EXPERIMENT_TOGETHER,
+	EXPERIMENT_LIMITS,
+	EXPERIMENT_SPLIT = EXPERIMENT_LIMITS + LIMITS
+};
 
 /* ---- experiments ---- */
 
@@ -549,48 +553,6 @@ static void study_registers(struct study *s)
 	conclude_quantum(r, &f, "regfile.register_quantum", f.register_lo, f.register_hi, "pieces of registers", n);
 }
 
-/* ---- Fig. 9 ---- */
-
-static int draw_registers(const struct study *s, struct figure_list *out)
-{
-	const struct series *b = study_series(s, EXPERIMENT_BLOCK);
-	double x[VALUES_MAX + 1], y[VALUES_MAX + 1];
-	uint32_t most[VALUES_MAX + 1] = {0}, least[VALUES_MAX + 1] = {0};
-	const uint32_t largest = study_device(s)->max_threads_per_block;
-	size_t n = 0;
-	for (size_t i = 0; b && i < b->count; i++) {
-		const struct point *pt = &b->points[i];
-		const struct native_info *native = study_native(s, EXPERIMENT_BLOCK, pt);
-		const uint32_t t = (uint32_t)pt->p[0], r = native ? native->registers : 0;
-		if (!r || r > VALUES_MAX)
-			continue;
-		if (pt->outcome == OUTCOME_OK && t > most[r])
-			most[r] = t;
-		if (pt->outcome == OUTCOME_REFUSED && (!least[r] || t < least[r]))
-			least[r] = t;
-	}
-	/* Only numbers of registers whose largest block is known exactly. What fewer of them are refused, more are. */
-	uint32_t refused = 0;
-	for (uint32_t r = 1; r <= VALUES_MAX; r++) {
-		if (least[r] && (!refused || least[r] < refused))
-			refused = least[r];
-		if (!most[r] || (most[r] < largest && refused != most[r] + 1))
-			continue;
-		x[n] = r;
-		y[n++] = most[r];
-	}
-	if (!n)
-		return 0;
-	struct figure *f = figures_new(out, "registers-block", "The largest block for each number of registers");
-	if (!f)
-		return -1;
-	f->main = true;
-	figure_key(f, "regfile.*");
-	f->x = (struct figure_axis){.label = "registers of a thread", .unit = "count"};
-	f->y = (struct figure_axis){.label = "threads of the largest block", .unit = "count"};
-	return figure_add(f, "largest block", MARK_POINTS, x, y, NULL, n);
-}
-
 static const char *const claims[] = {"regfile.*",
 				     "device.max_threads_per_block",
 				     "shared.per_block",
@@ -610,14 +572,17 @@ const struct probe probe_registers = {
 	   "dropped, and the next launches are those about which the rest disagree. The largest block, the most "
 	   "shared memory and the most constants are looked for in the same way. Launches that ask for more "
 	   "and more of the shared memory show in which sizes it comes.",
-    .fooled = "A compiler that needs more or fewer registers than there are values: their number is read back from the "
-	      "compiled kernel. One that keeps values in memory: then more values make no more registers, and that is "
-	      "the limit of a thread. A limit of blocks or threads that comes before the registers: the same blocks "
-	      "with few registers show it. Blocks that come late: every SM has to say the same.",
+    .fooled =
+	"A compiler that needs more or fewer registers than there are values: their number is read back from the "
+	"compiled kernel. One that keeps values in memory: then more values make no more registers, and that is "
+	"the limit of a thread. A limit of blocks or threads that comes before the registers: the same blocks "
+	"with few registers show it. Blocks that come late: every SM has to say the same. "
+	"A driver that counts how many blocks make up what is asked for: blocks of another size get another division, "
+	"whose sizes are left out.",
     .figure = "registers-block",
     .claims = claims,
     .experiments = experiments,
     .experiment_count = sizeof experiments / sizeof *experiments,
     .study = study_registers,
-    .draw = draw_registers,
+    .draw = registers_draw,
 };

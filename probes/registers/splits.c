@@ -6,9 +6,8 @@
 enum {
 	BLOCKS = 8, /* of so many none needs so much that the memory is divided otherwise for its sake */
 	EACH = BLOCKS + 1,
-	ASKED = 16, /* parts of the most shared memory that are asked for, from next to nothing on */
+	ASKED = 32, /* parts of the most shared memory that are asked for, from next to nothing on */
 	LEAST = 1,  /* percent */
-	AGAIN = 2,  /* launches that ask for different parts have to get a size */
 	STEP = 16   /* bytes */
 };
 
@@ -23,6 +22,7 @@ static uint32_t resident(struct study *s, unsigned split, unsigned values, doubl
 
 struct part {
 	double percent, ok, bad; /* bytes of a block of which eight are there, and of which fewer are */
+	uint32_t there, fewer;	 /* how many of either */
 };
 
 /* All of them together. False: points are missing, or what comes back is no answer. */
@@ -40,10 +40,13 @@ static bool find(struct study *s, unsigned split, unsigned values, struct part *
 			const uint32_t n = resident(s, split, values, r->percent, bytes);
 			if (!n && !study_pending(s))
 				return false;
-			if (n >= BLOCKS)
+			if (n >= BLOCKS) {
 				r->ok = bytes;
-			else if (n)
+				r->there = n;
+			} else if (n) {
 				r->bad = bytes;
+				r->fewer = n;
+			}
 		}
 		if (study_pending(s))
 			return false;
@@ -51,12 +54,28 @@ static bool find(struct study *s, unsigned split, unsigned values, struct part *
 	return true;
 }
 
+/* Bytes that blocks get at a time: a power of two, of which the sizes that just fit are multiples. */
+static double piece_of(const struct part *part)
+{
+	uint64_t all = 0;
+	for (unsigned i = 0; i < ASKED; i++)
+		all |= (uint64_t)part[i].ok;
+	return (double)(all & (~all + 1));
+}
+
+/* Whether blocks of a piece more are fewer because what they had is full. A driver that goes by how many blocks of a size make up what is asked for
+ * gives those of another size another division, and then that changes, too. */
+static bool is_full(const struct part *p, double piece)
+{
+	return p->ok > 0 && (!p->fewer || p->there * p->ok < (p->fewer + 1) * (p->ok + piece));
+}
+
 void splits_study(struct study *s, unsigned split, unsigned values, double size)
 {
 	static const char how[] = "blocks that are on an SM at a time, by what their launch asks for";
 	struct part part[ASKED];
 	double v[ASKED];
-	unsigned n = 0, times[ASKED] = {0};
+	unsigned n = 0;
 	const double whole = floor(size / BLOCKS / STEP) * STEP;
 	const uint32_t small = resident(s, split, values, 100, STEP), most = resident(s, split, values, LEAST, whole);
 	if (study_pending(s))
@@ -73,28 +92,26 @@ void splits_study(struct study *s, unsigned split, unsigned values, double size)
 		return;
 	}
 	for (unsigned i = 0; i < ASKED; i++)
-		part[i] = (struct part){i ? floor(100.0 * i / (ASKED - 1)) : LEAST, 0, whole + STEP};
+		part[i] = (struct part){.percent = i ? floor(100.0 * i / (ASKED - 1)) : LEAST, .bad = whole + STEP};
 	if (!find(s, split, values, part)) {
 		if (!study_pending(s))
 			study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
 				      "how many blocks an SM has at a time is not known under some launch");
 		return;
 	}
-	bool falls = false, once = false;
+	const double piece = piece_of(part);
+	bool falls = false;
 	for (unsigned i = 0; i < ASKED; i++) {
 		const double bytes = BLOCKS * part[i].ok;
+		if (!is_full(&part[i], piece))
+			continue;
 		falls |= n && bytes < v[n - 1];
 		if (!n || bytes > v[n - 1])
 			v[n++] = bytes;
-		times[n - 1]++;
 	}
-	/* A driver may have reasons of its own, such as what a launch before asked for. */
-	for (unsigned k = 0; k < n; k++)
-		once |= times[k] < AGAIN;
-	if (falls || once || n < 2 || !(v[0] > 0))
+	if (falls || n < 2)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
-			      "what an SM has does not follow from what launches ask for: %u sizes of %d%s", n, ASKED,
-			      once ? ", some of them once only" : "");
+			      "what an SM has does not follow from what launches ask for: %u sizes of %d", n, ASKED);
 	else
 		study_measured_array(s, key, v, n, "sm", how, evidence,
 				     "%u sizes, of %d parts of %.0f bytes that launches asked for", n, ASKED, size);

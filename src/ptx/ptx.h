@@ -98,10 +98,10 @@ enum {
 	PTX_UNI = 1 << 7,
 	PTX_VOLATILE = 1 << 8,
 	PTX_CC_OUT = 1 << 9,
-	PTX_CARRY_IN = 1 << 10,
+	PTX_OOB = 1 << 10, /* fma: what a copy put outside of a tensor counts as 0 */
 	PTX_TO = 1 << 11 /* cvta.to */,
 	PTX_SYNC = 1 << 12,
-	PTX_ABS_ALL = 1 << 13,
+	PTX_XORSIGN_ABS = 1 << 13,
 	PTX_RELAXED = 1 << 14,
 	PTX_ACQUIRE = 1 << 15,
 	PTX_RELEASE = 1 << 16,
@@ -120,7 +120,8 @@ enum {
 	PTX_NOFTZ = 1 << 29,  /* atom, red on halves */
 	PTX_POLICY = 1 << 30, /* .L2::cache_hint: the last operand is a cache policy */
 };
-enum ptx_sub { /* ptx_inst.sub: the shape of which an operation has exactly one */
+#define PTX_SATFINITE (1u << 31) /* at the largest numbers; no enumerator is as large */
+enum ptx_sub {			 /* ptx_inst.sub: the shape of which an operation has exactly one */
 	       PTX_SUB_NONE,
 	       PTX_SUB_ALL,
 	       PTX_SUB_ANY,

@@ -263,6 +263,8 @@ int ptx_check_operand(struct ptx_parser *p, const struct ptx_inst *in, char lett
 		return bad_operand(p, in, at, "an operand without '!'");
 	switch (letter) {
 	case 'Q': /* match answers with a mask of lanes */
+		if (in->op == PTX_OP_LOP3 && o->kind == PTX_OPND_SINK)
+			return 0;
 		return check_dest(p, in, in->op == PTX_OP_MATCH ? PTX_B32 : type, false, o, at);
 	case 'd':
 		return check_dest(p, in, type, relaxed, o, at);
@@ -357,6 +359,12 @@ int ptx_check_inst(struct ptx_parser *p, const struct ptx_inst *in)
 	case PTX_OP_SET:
 		want = in->boolop ? 4 : 3;
 		why = in->boolop ? "a predicate goes with .and .or .xor" : "a predicate needs .and, .or or .xor";
+		break;
+	case PTX_OP_LOP3:
+		want = in->boolop ? 7 : 6;
+		why = in->boolop ? "a predicate goes with .and .or .xor" : "a predicate needs .and, .or or .xor";
+		if (!in->boolop && (in->operand[0].kind == PTX_OPND_SINK || in->operand[1].kind != PTX_OPND_SINK))
+			return ptx_fail(p, in->line, in->column, "lop3 gives a predicate with .and, .or or .xor");
 		break;
 	case PTX_OP_SETP:
 		want = in->boolop ? 5 : 4;

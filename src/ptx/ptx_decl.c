@@ -171,6 +171,21 @@ static int declare_vector(struct ptx_parser *p, const struct ptx_token *t, unsig
 	return ptx_declare(p, t, count == 2 ? NAME_VECTOR2 : NAME_VECTOR4, first);
 }
 
+/* name<count>: name0 ... */
+static int declare_vectors(struct ptx_parser *p, const struct ptx_token *t, uint64_t range, unsigned count,
+			   enum ptx_type type)
+{
+	for (uint64_t i = 0; i < range; i++) {
+		struct ptx_token one = *t;
+		one.s = arena_printf(p->a, "%.*s%u", (int)t->n, t->s, (unsigned)i);
+		if (!one.s)
+			return ptx_nomem(p);
+		one.n = (uint32_t)strlen(one.s);
+		PTX_TRY(declare_vector(p, &one, count, type));
+	}
+	return 0;
+}
+
 int ptx_decl_reg(struct ptx_parser *p)
 {
 	enum ptx_type type = PTX_NONE;
@@ -186,14 +201,15 @@ int ptx_decl_reg(struct ptx_parser *p)
 		if (t.kind != TOK_IDENT)
 			return PTX_FAIL_AT(p, &t, "expected the name of a register, not %s", ptx_token_text(&t, buf));
 		PTX_TRY(ptx_advance(p));
-		if (vector) {
-			PTX_TRY(declare_vector(p, &t, vector, type));
-		} else if (ptx_is(p, '<')) {
+		if (ptx_is(p, '<')) {
 			uint64_t count = 0;
 			PTX_TRY(ptx_advance(p));
 			PTX_TRY(ptx_uint(p, PTX_REGS_MAX, "the number of registers", &count));
 			PTX_TRY(ptx_expect(p, '>', "after the number of registers"));
-			PTX_TRY(declare_reg_range(p, &t, count, type));
+			PTX_TRY(vector ? declare_vectors(p, &t, count, vector, type)
+				       : declare_reg_range(p, &t, count, type));
+		} else if (vector) {
+			PTX_TRY(declare_vector(p, &t, vector, type));
 		} else {
 			PTX_TRY(declare_reg(p, &t, type));
 		}

@@ -24,7 +24,7 @@ enum {
 	M_FULL = 1 << 8,
 	M_NAN = 1 << 9,
 	M_RELU = 1 << 10,
-	M_SHIFTAMT = 1 << 11,
+	M_OWN = 1 << 11, /* .shiftamt, .xorsign.abs, .oob: each of other operations (ptx_mods.c) */
 	M_CMP = 1 << 12,
 	M_BOOL = 1 << 13,
 	M_TYPE2 = 1 << 14,

@@ -73,8 +73,13 @@ static int parse_op(struct ptx_parser *p, struct ptx_inst *in)
 		t = longer;
 		op = find_op(p, t.s, t.n);
 	}
+	if (op < 0 && ptx_token_is(&t, "barrier.arrive"))
+		op = PTX_OP_BAR_ARRIVE;
 	if (op < 0)
 		return unknown_op(p, &t);
+	if (op == PTX_OP_PREFETCH &&
+	    (ptx_token_is(&p->tok, "tensormap") || ptx_token_is(&p->tok, "const") || ptx_token_is(&p->tok, "param")))
+		op = PTX_OP_PREFETCH_MAP;
 	if (op == PTX_OP_FENCE && (ptx_token_is(&p->tok, "proxy") || ptx_token_is(&p->tok, "mbarrier_init")))
 		op = PTX_OP_FENCE_PROXY;
 	if ((op == PTX_OP_ST || op == PTX_OP_RED) && ptx_token_is(&p->tok, "async"))
@@ -212,8 +217,9 @@ static int parse_mods(struct ptx_parser *p, struct ptx_inst *in)
 	while (p->tok.kind == TOK_DOT) {
 		struct ptx_token t = p->tok;
 		PTX_TRY(ptx_advance(p));
-		/* shf's .l.clamp is one choice written as two words */
-		if (in->op == PTX_OP_SHF && t.n == 1 && p->tok.kind == TOK_DOT && p->tok.s == t.s + 2) {
+		/* shf's .l.clamp is one choice written as two words, and so is .xorsign.abs */
+		if (((in->op == PTX_OP_SHF && t.n == 1) || ptx_token_is(&t, "xorsign")) && p->tok.kind == TOK_DOT &&
+		    p->tok.s == t.s + t.n + 1) {
 			t.n += p->tok.n + 1;
 			PTX_TRY(ptx_advance(p));
 		}

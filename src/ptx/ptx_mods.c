@@ -29,11 +29,19 @@ static int check_cmp(struct ptx_parser *p, const struct ptx_inst *in)
 /* Halves have results of their own, and pairs of them only these. */
 static int check_set(struct ptx_parser *p, const struct ptx_inst *in)
 {
-	bool pair = in->type == PTX_F16X2, wide = in->type2 == PTX_U32 || in->type2 == PTX_S32;
-	bool short_int = in->type2 == PTX_U16 || in->type2 == PTX_S16;
-	if (pair != (in->type2 == PTX_F16X2) && !(pair && wide))
-		return mod_error(p, in, pair ? "gives a .f16x2, .u32 or .s32" : "gives no .f16x2");
-	return short_int && in->type != PTX_F16 ? mod_error(p, in, "gives no result of 16 bits but .f16") : 0;
+	bool pair = in->type == PTX_F16X2 || in->type == PTX_BF16X2,
+	     wide = in->type2 == PTX_U32 || in->type2 == PTX_S32;
+	bool short_int = in->type2 == PTX_U16 || in->type2 == PTX_S16,
+	     brain = in->type2 == PTX_BF16 || in->type2 == PTX_BF16X2;
+	if (pair && !wide && in->type2 != in->type)
+		return mod_error(p, in, "gives a pair of its own type, .u32 or .s32");
+	if (!pair && (in->type2 == PTX_F16X2 || in->type2 == PTX_BF16X2))
+		return mod_error(p, in, "gives no .f16x2 or .bf16x2");
+	if (brain && in->type != in->type2)
+		return mod_error(p, in, "gives no result of that type");
+	return short_int && in->type != PTX_F16 && in->type != PTX_BF16
+		   ? mod_error(p, in, "gives no result of 16 bits but .f16")
+		   : 0;
 }
 
 static int check_atom(struct ptx_parser *p, const struct ptx_inst *in)
@@ -128,10 +136,13 @@ static int check_cvt_small(struct ptx_parser *p, const struct ptx_inst *in)
 {
 	enum ptx_type d = (enum ptx_type)in->type, s = (enum ptx_type)in->type2;
 	bool from_small = d == PTX_F16X2 && is_small(s) && in->round == PTX_RN;
-	bool to_small = is_small(d) && (s == PTX_F32 || s == PTX_F16X2) && in->round == PTX_RN && in->mods & PTX_SAT;
+	bool to_small =
+	    is_small(d) && (s == PTX_F32 || s == PTX_F16X2) && in->round == PTX_RN && in->mods & PTX_SATFINITE;
 	bool pair = d == PTX_BF16X2 && s == PTX_F32 && (in->round == PTX_RN || in->round == PTX_RZ);
 	bool tensor =
 	    d == PTX_TF32 && s == PTX_F32 && (in->round == PTX_RNA || in->round == PTX_RN || in->round == PTX_RZ);
+	if (in->mods & PTX_SAT)
+		return mod_error(p, in, "takes .satfinite, not .sat");
 	return from_small || to_small || pair || tensor
 		   ? 0
 		   : mod_error(p, in, "is not made of that, or is rounded in another way");
@@ -149,6 +160,8 @@ static int check_cvt(struct ptx_parser *p, const struct ptx_inst *in)
 	     nearest = in->round == PTX_RN || in->round == PTX_RZ;
 	if ((in->mods & PTX_RELU) && (!half || s != PTX_F32 || !nearest))
 		return mod_error(p, in, "takes .relu only from .f32, with .rn or .rz");
+	if ((in->mods & PTX_SATFINITE) && (!half || s != PTX_F32 || !nearest))
+		return mod_error(p, in, "takes .satfinite only from .f32, with .rn or .rz");
 	if (pair && (s != PTX_F32 || !nearest || in->mods & (PTX_FTZ | PTX_SAT)))
 		return mod_error(p, in, "is made of two .f32, with .rn or .rz");
 	if (pair)
@@ -257,6 +270,13 @@ int ptx_check_mods(struct ptx_parser *p, const struct ptx_inst *in)
 	if ((in->mods & PTX_NAN_OUT) && (!f || t == PTX_F64))
 		return mod_error(p, in, "does not take .NaN");
 	const bool order = in->op == PTX_OP_MIN || in->op == PTX_OP_MAX;
+	const bool small = ptx_type_class(t) == 'f' && t != PTX_F64 && t != PTX_F32;
+	if (((in->mods & PTX_XORSIGN_ABS) && !(order && (small || t == PTX_F32))) ||
+	    ((in->mods & PTX_OOB) && !(in->op == PTX_OP_FMA && small)) ||
+	    ((in->mods & PTX_SHIFTAMT) && in->op != PTX_OP_BFIND))
+		return mod_error(p, in, "does not take .shiftamt, .xorsign.abs or .oob");
+	if ((in->mods & PTX_SATFINITE) && in->op != PTX_OP_CVT)
+		return mod_error(p, in, "does not take .satfinite");
 	if ((in->mods & PTX_RELU) && !(order ? t == PTX_S32 || t == PTX_S16X2
 					     : t == PTX_F16 || t == PTX_F16X2 || t == PTX_BF16 || t == PTX_BF16X2))
 		return mod_error(p, in, "does not take .relu");

@@ -91,7 +91,7 @@ static int module_item(struct ptx_parser *p)
 	}
 	if (ptx_token_is(&p->tok, "visible"))
 		linkage = PTX_VISIBLE;
-	else if (ptx_token_is(&p->tok, "weak"))
+	else if (ptx_token_is(&p->tok, "weak") || ptx_token_is(&p->tok, "common"))
 		linkage = PTX_WEAK_LINK;
 	else if (ptx_token_is(&p->tok, "extern"))
 		linkage = PTX_EXTERN;

@@ -119,6 +119,8 @@ static int names_of_func(struct ptx_parser *p, struct ptx_names *used, int32_t i
 	for (uint32_t i = 0; i < f->ret_count; i++)
 		if (f->rets[i].reg < 0)
 			PTX_TRY(keep_name(p, used, f->rets[i].name));
+	if (f->refused) /* its registers went with its body */
+		return 0;
 	for (uint32_t i = 0; i < f->reg_count; i++)
 		PTX_TRY(unique_name(p, used, &f->regs[i].name));
 	for (uint32_t i = 0; i < f->ret_count; i++)

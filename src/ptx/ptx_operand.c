@@ -533,6 +533,9 @@ int ptx_parse_operands(struct ptx_parser *p, struct ptx_inst *in)
 				PTX_TRY(targets_operand(p, in, o));
 			else
 				PTX_TRY(ptx_parse_operand(p, in, o, &at));
+			/* A list of one is that one, as compilers write it. */
+			if ((*c == 'V' || *c == 'v') && o->kind == PTX_OPND_VECTOR && o->count == 1)
+				*o = in->vec[o->index];
 			/* atom without a second value: the policy stands in its place */
 			bool policy = in->mods & PTX_POLICY && *c == 'a' && optional && in->atom != PTX_ATOM_CAS;
 			PTX_TRY(ptx_check_operand(p, in, policy ? 'h' : *c, o, &at));

@@ -48,11 +48,11 @@ static void mods(struct printer *p, const struct ptx_inst *in)
 	word(p, M_GEOM, in->mods & (PTX_GEOM_1D | PTX_GEOM_2D | PTX_GEOM_3D));
 	if (in->vec_width > 1)
 		word(p, M_VEC, in->vec_width);
-	word(p, M_SHIFTAMT, in->mods & PTX_SHIFTAMT);
 	word(p, M_UNI, may & M_UNI ? in->mods & PTX_UNI : 0);
 	word(p, M_FTZ, in->mods & PTX_FTZ);
 	word(p, M_NAN, in->mods & PTX_NAN_OUT);
-	word(p, M_SAT, in->mods & PTX_SAT);
+	word(p, M_OWN, in->mods & (PTX_SHIFTAMT | PTX_XORSIGN_ABS | PTX_OOB));
+	word(p, M_SAT, in->mods & (PTX_SAT | PTX_SATFINITE));
 	word(p, M_RELU, in->mods & PTX_RELU);
 	word(p, M_NOFTZ, in->mods & PTX_NOFTZ);
 	word(p, M_CC, in->mods & PTX_CC_OUT);

@@ -161,7 +161,7 @@ void isa_kernel(struct str *out, const struct isa_cases *c, size_t from, size_t 
 	const struct isa_case *first = &c->list[from];
 	str_add(
 	    out,
-	    ".version 7.8\n.target sm_80\n.address_size 64\n\n"
+	    ".version 8.5\n.target sm_90\n.address_size 64\n\n"
 	    ".const .align 4 .u32 table[8] = {11, 22, 33, 44, 55, 66, 77, 88};\n"
 	    ".func (.param .b32 o) mix(.param .b32 i, .param .b32 j)\n{\n\t.reg .b32 a, b;\n\tld.param.b32 a, [i];\n"
 	    "\tld.param.b32 b, [j];\n\tshl.b32 a, a, 3;\n\tadd.u32 a, a, b;\n\tst.param.b32 [o], a;\n\tret;\n}\n\n"

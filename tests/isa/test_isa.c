@@ -17,9 +17,9 @@ static int open_gpu(struct gpu **g, struct arena *a, struct err *e)
 	const struct embedded *f = embed_find("gpus/v100.gpu");
 	static const struct {
 		const char *key, *line;
-	} other[] = {{"device.target", "device.target = sm_80 name # the cases' own"},
-		     {"device.ptx_version", "device.ptx_version = 7.8 version # the cases' own"},
-		     {"device.compute_capability", "device.compute_capability = 8.0 version # the cases' own"}};
+	} other[] = {{"device.target", "device.target = sm_90 name # the cases' own"},
+		     {"device.ptx_version", "device.ptx_version = 8.5 version # the cases' own"},
+		     {"device.compute_capability", "device.compute_capability = 9.0 version # the cases' own"}};
 	struct str text;
 	struct sim_spec *s;
 	str_init(&text);

@@ -126,6 +126,12 @@ CASES = {
                                         "mbarrier.arrive.shared.b64 %q2, [b];\nW: mbarrier.test_wait.shared.b64 %p2, [b], %q2; @!%p2 bra W;\n"
                                         "mbarrier.try_wait.parity.shared.b64 %p3, [b], 0; selp.b32 %r1, 5, 6, %p3;"),
                                   more=".shared .align 8 .b64 b;"), [5] * 32, "", 64),
+    "a barrier that counts bytes by hand":
+        (kernel("mov.u32 %r1, b; mbarrier.init.shared.b64 [%r1], 2; mbarrier.expect_tx.relaxed.cta.shared.b64 [%r1], 48;"
+                "mbarrier.arrive.noComplete.shared.b64 %q2, [%r1], 1; mbarrier.complete_tx.relaxed.cta.shared.b64 [%r1], 32; mbarrier.arrive.shared.b64 %q2, [%r1];"
+                "mbarrier.test_wait.parity.shared.b64 %p1, [%r1], 0; mbarrier.complete_tx.relaxed.cta.shared.b64 [%r1], 16;"
+                "mbarrier.test_wait.parity.shared.b64 %p2, [%r1], 0; selp.b32 %r2, 1, 0, %p1; selp.b32 %r3, 1, 0, %p2;"
+                "st.global.u32 [%q1], %r2; st.global.u32 [%q1+4], %r3;", more=".shared .align 8 .b64 b;"), [0, 1]),
     "counting at a barrier": (kernel(lanes("mov.u32 %r2, %tid.x; setp.lt.u32 %p1, %r2, 40; bar.red.popc.u32 %r3, 0, %p1; barrier.cta.red.and.pred %p2, 0, %p1;"
                                            "bar.red.or.pred %p3, 0, !%p1; selp.b32 %r4, 100, 0, %p2; selp.b32 %r5, 1000, 0, %p3; add.u32 %r1, %r3, %r4; add.u32 %r1, %r1, %r5;")),
                               [1040] * 32, "", 64),
@@ -134,6 +140,12 @@ CASES = {
                                   "red.global.add.L2::cache_hint.u32 [%q1+4], 4, %q2; fence.proxy.async; fence.acq_rel.cluster; barrier.sync.aligned 0;"), [0, 7]),
     "vector registers": (kernel("mov.u32 v.x, 3; mov.u32 v.y, 4; add.u32 %r1, v.x, v.y; st.global.v2.u32 [%q1], v; ld.global.v2.u32 v, [%q1]; add.u32 %r2, v.x, %r1;"
                                 "st.global.u32 [%q1+8], %r2;", more=".reg .v2 .u32 v;"), [3, 4, 10]),
+    "lists of one, several vector registers, common variables":
+        (kernel("mov.u32 v1.x, 3; mov.u32 v1.y, 4; st.global.v2.u32 [%q1], v1; ld.global.u32 {%r1}, [%q1+4]; add.u32 %r1, %r1, 1; st.global.b32 [%q1+8], {%r1};"
+                "ld.global.u32 %r2, [c]; st.global.u32 [%q1+12], {%r2};", more=".reg .v2 .u32 v<2>;", before=".common .global .align 4 .u32 c;"), [3, 4, 5, 0]),
+    "maps that are fetched early":
+        (kernel("prefetch.tensormap [%q1]; prefetch.param.tensormap [out]; prefetch.global.L2::evict_last [%q1]; ld.mmio.relaxed.sys.global.u32 %r1, [%q1];"
+                "barrier.cta.arrive 1, 64; isspacep.param::entry %p1, %q1; selp.b32 %r1, 1, 2, %p1; st.mmio.relaxed.sys.global.u32 [%q1], %r1;", version="8.3"), [2]),
     "eight words at a time": (kernel("mov.u32 %r1, 1; mov.u32 %r8, 8; st.global.v8.b32 [%q1], {%r1, %r1, %r1, %r1, %r1, %r1, %r1, %r8};"
                                      "ld.global.v8.b32 {%r11, %r12, %r13, %r14, %r15, %r16, %r17, %r18}, [%q1]; add.u32 %r1, %r17, %r18; st.global.u32 [%q1], %r1;"),
                               [9, 1, 1, 1, 1, 1, 1, 8]),
@@ -144,7 +156,7 @@ CASES = {
                             version="1.4", size=""), [0x40e00000]),
     "a mark before the text": ("\ufeff" + kernel("st.global.u32 [%q1], 1;"), [1]),
     "another kernel's instruction": (kernel("st.global.u32 [%q1], 1;", before=".entry other() { .reg .b32 %x; { istypep.texref %x, %x; } }"
-                                            ".func lost() { nonsense; }"), [1]),
+                                            ".func lost() { nonsense; } .func (.reg .b32 %a) gone(.reg .b32 %b) { nonsense; }"), [1]),
     "what is not executed": (kernel("tensormap.replace %r1, %r2;"), None, "'tensormap' is an instruction that the simulated GPU does not execute"),
     "no surface": (kernel("sust.b.1d.b32.trap [%q1, {%r1}], {%r1};"), None, "texture"),
     "bulk copies": (kernel("mov.u32 %r1, b; mov.u32 %r2, s; mov.u32 %r3, 7; st.global.u32 [%q1+20], %r3; mbarrier.init.shared.b64 [%r1], 1;"

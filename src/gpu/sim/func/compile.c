@@ -25,8 +25,8 @@ bool stretch_is_plain(const struct func_inst *i, const struct func_info *n)
 /* It may move with a load whose address it computes. Lanes of a shuffle have to come together, and a carry has no slot. */
 bool stretch_may_move(const struct func_inst *i, const struct func_info *n)
 {
-	bool carries = n->ptx_op == PTX_OP_ADDC || n->ptx_op == PTX_OP_SUBC || n->ptx_op == PTX_OP_MADC ||
-		       n->mods & (PTX_CC_OUT | PTX_CARRY_IN);
+	bool carries =
+	    n->ptx_op == PTX_OP_ADDC || n->ptx_op == PTX_OP_SUBC || n->ptx_op == PTX_OP_MADC || n->mods & PTX_CC_OUT;
 	return stretch_is_plain(i, n) && !(i->flags & FUNC_GATHER) && n->ptx_op != PTX_OP_SHFL && !carries;
 }
 

@@ -76,9 +76,9 @@ static int mbarrier(struct decoder *d, struct decode_frame *f, const struct ptx_
 	static const struct {
 		const char *word;
 		enum exec_barrier_op op;
-	} ops[] = {{"init", MBARRIER_INIT},	{"inval", MBARRIER_INVAL},	{"expect_tx", MBARRIER_EXPECT},
-		   {"arrive", MBARRIER_ARRIVE}, {"arrive_drop", MBARRIER_DROP}, {"test_wait", MBARRIER_TEST},
-		   {"try_wait", MBARRIER_TEST}};
+	} ops[] = {{"init", MBARRIER_INIT},	{"inval", MBARRIER_INVAL},	   {"expect_tx", MBARRIER_EXPECT},
+		   {"arrive", MBARRIER_ARRIVE}, {"arrive_drop", MBARRIER_DROP},	   {"test_wait", MBARRIER_TEST},
+		   {"try_wait", MBARRIER_TEST}, {"complete_tx", MBARRIER_COMPLETE}};
 	struct decode_record r;
 	unsigned code = 0, at = 0, k;
 	const size_t count = sizeof ops / sizeof *ops;
@@ -87,7 +87,7 @@ static int mbarrier(struct decoder *d, struct decode_frame *f, const struct ptx_
 	for (size_t x = 0; x < count; x++)
 		if (decode_word(in, ops[x].word) && (n == count || ops[x].op != MBARRIER_EXPECT))
 			n = x;
-	if (n == count || decode_word(in, "noComplete"))
+	if (n == count) /* .noComplete: it promises that the phase goes on */
 		return decode_not(d, in);
 	enum exec_barrier_op op = ops[n].op;
 	bool wait = op == MBARRIER_TEST, arrives = op == MBARRIER_ARRIVE || op == MBARRIER_DROP;

@@ -292,6 +292,7 @@ int decode_extra(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 		return decode_matrix(d, f, in);
 	case PTX_OP_FENCE_PROXY:
 	case PTX_OP_PREFETCHU:
+	case PTX_OP_PREFETCH_MAP:
 	case PTX_OP_DISCARD:
 	case PTX_OP_APPLYPRIORITY:
 	case PTX_OP_PMEVENT:

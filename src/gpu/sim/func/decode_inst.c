@@ -139,6 +139,8 @@ static unsigned float_flags(const struct decoder *d, const struct ptx_inst *in)
 	flags |= in->mods & PTX_NAN_OUT ? EXEC_NAN : 0;
 	flags |= in->mods & PTX_RELU ? EXEC_RELU : 0;
 	flags |= in->mods & PTX_FULL ? EXEC_FULL : 0;
+	flags |= in->mods & PTX_XORSIGN_ABS ? EXEC_XORSIGN_ABS : 0;
+	flags |= in->mods & PTX_OOB ? EXEC_OOB : 0;
 	if (in->op == PTX_OP_MAD && t == PTX_F32)
 		flags |= d->target->mad == FUNC_MAD_TRUNCATED ? EXEC_TRUNCATED
 			 : d->target->mad == FUNC_MAD_ROUNDED ? EXEC_ROUNDED
@@ -332,6 +334,36 @@ static int bit_field(struct decoder *d, struct decode_frame *f, const struct ptx
 	return decode_emit(d, &r);
 }
 
+/* d|p: the predicate is whether d has a bit, joined with another one. */
+static int logic_of_three(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
+{
+	struct decode_record r;
+	DECODE_TRY(decode_begin(d, f, in, &r));
+	DECODE_TRY(operands(d, f, in, &r, 2, 3));
+	r.i.op = EXEC_lop3;
+	r.i.more[0] = (uint16_t)in->operand[5].imm;
+	if (!in->boolop)
+		return decode_emit(d, &r);
+	if (r.i.dst == FUNC_NONE) {
+		DECODE_TRY(decode_new_row(d, false, &r.i.dst));
+		decode_writes(&r, r.i.dst);
+	}
+	const uint16_t made = r.i.dst;
+	DECODE_TRY(decode_emit(d, &r));
+	DECODE_TRY(decode_begin(d, f, in, &r));
+	DECODE_TRY(decode_dest(d, f, &r, &in->operand[1], &r.i.dst));
+	DECODE_TRY(decode_pred_source(d, f, &r, &in->operand[6], &r.i.more[2]));
+	DECODE_TRY(decode_literal(d, 0, false, &r.i.b));
+	r.i.a = made;
+	decode_reads(d, &r, made);
+	r.i.op = EXEC_compare;
+	r.i.more[0] = PTX_B32;
+	r.i.more[1] = (uint16_t)(PTX_NE | in->boolop << 8);
+	r.i.more[3] = in->operand[6].negated ? EXEC_NEGATED : 0;
+	r.i.imm = FUNC_NONE;
+	return decode_emit(d, &r);
+}
+
 static int three_inputs(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
 	static const uint16_t funnels[] = {[PTX_SUB_L_CLAMP] = EXEC_shf_l_clamp,
@@ -341,10 +373,7 @@ static int three_inputs(struct decoder *d, struct decode_frame *f, const struct 
 	struct decode_record r;
 	DECODE_TRY(decode_begin(d, f, in, &r));
 	DECODE_TRY(operands(d, f, in, &r, 1, 3));
-	if (in->op == PTX_OP_LOP3) {
-		r.i.op = EXEC_lop3;
-		r.i.more[0] = (uint16_t)in->operand[4].imm;
-	} else if (in->op == PTX_OP_PRMT) {
+	if (in->op == PTX_OP_PRMT) {
 		r.i.op = EXEC_prmt;
 		r.i.more[0] = in->sub;
 	} else if (in->op == PTX_OP_SHF) {
@@ -494,8 +523,9 @@ int decode_inst(struct decoder *d, struct decode_frame *f, const struct ptx_inst
 	case PTX_OP_BFE:
 	case PTX_OP_BFI:
 		return bit_field(d, f, in);
-	case PTX_OP_SHF:
 	case PTX_OP_LOP3:
+		return logic_of_three(d, f, in);
+	case PTX_OP_SHF:
 	case PTX_OP_PRMT:
 	case PTX_OP_SLCT:
 		return three_inputs(d, f, in);

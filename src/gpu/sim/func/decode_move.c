@@ -189,11 +189,13 @@ int decode_cvt(struct decoder *d, struct decode_frame *f, const struct ptx_inst 
 	if (ptx_cvt_pairs(in))
 		DECODE_TRY(decode_source(d, f, &r, &in->operand[2], from, &r.i.b));
 	flags |= in->mods & PTX_SAT ? EXEC_SAT : 0;
+	flags |= in->mods & PTX_SATFINITE ? EXEC_SATFINITE : 0;
 	flags |= in->mods & PTX_RELU ? EXEC_RELU : 0;
 	flags |= in->mods & PTX_FTZ || decode_flushes(d, to) || decode_flushes(d, from) ? EXEC_FTZ : 0;
 	bool floats = ptx_type_class(to) == 'f' && ptx_type_class(from) == 'f';
-	int plain =
-	    flags & (EXEC_SAT | EXEC_RELU) || (flags & EXEC_FTZ && floats) ? -1 : plain_cvt(to, from, in->round, width);
+	int plain = flags & (EXEC_SAT | EXEC_SATFINITE | EXEC_RELU) || (flags & EXEC_FTZ && floats)
+			? -1
+			: plain_cvt(to, from, in->round, width);
 	const uint32_t small = 1u << PTX_E4M3X2 | 1u << PTX_E5M2X2 | 1u << PTX_TF32 | 1u << PTX_BF16X2;
 	r.i.op = (small >> to | small >> from) & 1 ? EXEC_cvt_small : plain >= 0 ? (uint16_t)plain : EXEC_cvt;
 	r.i.more[0] = in->type;

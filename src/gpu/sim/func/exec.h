@@ -33,6 +33,9 @@ enum {
 	EXEC_TRUNCATED = 1 << 8, /* mad.f32 that cuts its product off */
 	EXEC_ROUNDED = 1 << 10,	 /* mad.f32 that rounds its product, to nearest */
 	EXEC_FULL = 1 << 9,	 /* div.full: any divisor */
+	EXEC_XORSIGN_ABS = 1 << 11,
+	EXEC_OOB = 1 << 12,
+	EXEC_SATFINITE = 1 << 4, /* cvt, which has no carry */
 	EXEC_WIDTH_SHIFT = 8,	 /* cvt: bytes of the destination register */
 };
 
@@ -80,7 +83,9 @@ enum { /* above them in more[3] */
        MATRIX_A_COLUMNS = 1 << 1,
        MATRIX_B_COLUMNS = 1 << 2,
        MATRIX_CLAMP = 1 << 3,
-       MATRIX_XOR = 1 << 4 /* of single bits; else and */
+       MATRIX_XOR = 1 << 4,    /* of single bits; else and */
+       MATRIX_SPARSE = 1 << 5, /* half of a is there; a fifth row says which */
+       MATRIX_SELECTOR = 6,    /* 2 bits: which lanes of four hold that */
 };
 enum {				    /* of wgmma, in more[3] */
        WARPGROUP_ADDS = 1 << 0,	    /* c is added; with a predicate: where that is true */
@@ -135,6 +140,7 @@ double exec_from_small(const struct exec_small *s, uint32_t v);
 uint32_t exec_to_small(const struct exec_small *s, double v, int mode, bool finite);
 
 #define FUNC_NAN32 0x7fffffffu
+#define EXEC_OOB16 0x7ff7u /* what an H200's copy puts outside of a tensor, whatever the type */
 #define FUNC_NAN16 0x7fffu
 
 static inline uint32_t *exec_row(const struct func_warp *w, uint16_t row)

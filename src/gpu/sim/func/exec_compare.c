@@ -119,6 +119,10 @@ static uint32_t truth_of(int type)
 		return 0x3c00;
 	case PTX_F16X2:
 		return 0x3c003c00u;
+	case PTX_BF16:
+		return 0x3f80;
+	case PTX_BF16X2:
+		return 0x3f803f80u;
 	case PTX_U16:
 	case PTX_S16:
 		return 0xffff;

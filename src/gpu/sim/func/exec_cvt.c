@@ -100,6 +100,8 @@ static float narrow(double v, int round)
 	return to;
 }
 
+#define HALF_MOST 65504.0 /* IEEE 754, binary16 */
+
 static uint64_t float_bits(int type, int round, unsigned flags, double v)
 {
 	uint64_t bits = 0;
@@ -107,6 +109,9 @@ static uint64_t float_bits(int type, int round, unsigned flags, double v)
 		v = v > 0 ? (v < 1 ? v : 1) : 0;
 	if ((flags & EXEC_RELU) && v <= 0) /* -0 becomes 0, too */
 		v = 0;
+	if ((flags & EXEC_SATFINITE) && v == v)
+		v = fmax(fmin(v, type == PTX_BF16 ? exec_bf16.most : HALF_MOST),
+			 type == PTX_BF16 ? -exec_bf16.most : -HALF_MOST);
 	if (type == PTX_F16)
 		return exec_to_half(v, round >= PTX_RN && round <= PTX_RP ? round : PTX_RN);
 	if (type == PTX_BF16)

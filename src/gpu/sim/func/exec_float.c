@@ -191,12 +191,17 @@ uint64_t exec_float_value(int op, int type, int round, unsigned flags, uint64_t 
 		y = flush32(y);
 		z = flush32(z);
 	}
+	const uint64_t sign = flags & EXEC_XORSIGN_ABS ? (a ^ b) & 0x80000000u : 0;
+	if (flags & EXEC_XORSIGN_ABS) {
+		x = fabsf(x);
+		y = fabsf(y);
+	}
 	float v = compute32(op, round, flags, x, y, z);
 	if (flags & EXEC_FTZ)
 		v = rounded_up(op, x, y, z, v) ? copysignf(0, v) : flush32(v);
 	if (flags & EXEC_SAT)
 		v = v > 0 ? (v < 1 ? v : 1) : 0;
-	return v != v ? FUNC_NAN32 : bits_of_f32(v);
+	return v != v ? FUNC_NAN32 : bits_of_f32(v) | sign;
 }
 
 void exec_wide_float(struct func_warp *w, const struct func_inst *i, uint32_t mask)

@@ -77,6 +77,13 @@ static uint16_t half_value(const struct sfu *s, int op, bool brain, int round, u
 		b = flush16(b);
 		c = flush16(c);
 	}
+	if ((flags & EXEC_OOB) && (a == EXEC_OOB16 || b == EXEC_OOB16))
+		return 0;
+	const uint16_t sign = flags & EXEC_XORSIGN_ABS ? (a ^ b) & 0x8000 : 0;
+	if (flags & EXEC_XORSIGN_ABS) {
+		a &= 0x7fff;
+		b &= 0x7fff;
+	}
 	double x = read16(brain, a), y = read16(brain, b), z = read16(brain, c), v;
 	int mode = round ? round : PTX_RN;
 	switch (op) {
@@ -115,8 +122,10 @@ static uint16_t half_value(const struct sfu *s, int op, bool brain, int round, u
 		v = v > 0 ? v : 0;
 	/* What is too small before it is rounded is flushed, even if it would round to a normal number (seen on an H200). */
 	if ((flags & EXEC_FTZ) && fabs(v) < (brain ? 0x1p-126 : 0x1p-14))
-		return signbit(v) ? 0x8000 : 0;
-	return brain ? (uint16_t)exec_to_small(&exec_bf16, v, mode, false) : exec_to_half(v, mode);
+		return (uint16_t)(sign | (signbit(v) ? 0x8000 : 0));
+	if (v != v)
+		return FUNC_NAN16;
+	return sign | (brain ? (uint16_t)exec_to_small(&exec_bf16, v, mode, false) : exec_to_half(v, mode));
 }
 
 void exec_wide_half(struct func_warp *w, const struct func_inst *i, uint32_t mask)

@@ -66,7 +66,7 @@ uint32_t exec_to_small(const struct exec_small *s, double v, int mode, bool fini
 static uint32_t pair_of(const struct func_inst *i, uint64_t high, uint64_t low)
 {
 	const int to = i->more[0], from = i->more[1], mode = i->more[2];
-	const bool relu = i->more[3] & EXEC_RELU, finite = i->more[3] & EXEC_SAT;
+	const bool relu = i->more[3] & EXEC_RELU, finite = i->more[3] & EXEC_SATFINITE;
 	double v[2];
 	for (unsigned k = 0; k < 2; k++) {
 		uint32_t word = (uint32_t)(k ? high : low);
@@ -90,8 +90,9 @@ static uint32_t pair_of(const struct func_inst *i, uint64_t high, uint64_t low)
 	case PTX_F16X2:
 		return (uint32_t)exec_to_half(v[1], PTX_RN) << 16 | exec_to_half(v[0], PTX_RN);
 	case PTX_TF32:
-		if (mode == PTX_RNA && v[0] != v[0]) /* cut off like any number, as an H200 does */
-			return (uint32_t)low & ~0x1fffu;
+		if (mode == PTX_RNA &&
+		    v[0] != v[0]) /* cut off like any number, and .satfinite one step less, as an H200 does */
+			return ((uint32_t)low & ~0x1fffu) - (finite ? 0x2000 : 0);
 		return exec_to_small(&exec_tf32, v[0], mode, finite) << 13;
 	default: {
 		const struct exec_small *s = to == PTX_E4M3X2 ? &exec_e4m3 : &exec_e5m2;

@@ -49,7 +49,7 @@ static bool is_integer(const struct func_info *n, unsigned bytes)
 static bool is_sum(const struct func_info *n, unsigned bytes)
 {
 	return (n->ptx_op == PTX_OP_ADD || n->ptx_op == PTX_OP_SUB) && is_integer(n, bytes) &&
-	       !(n->mods & (PTX_SAT | PTX_CC_OUT | PTX_CARRY_IN));
+	       !(n->mods & (PTX_SAT | PTX_CC_OUT));
 }
 
 static bool is_logic(const struct func_info *n)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 128, IN_MOST = 12, OUT_MOST = 4 };
+enum { THREADS = 128, IN_MOST = 14, OUT_MOST = 8 };
 #define SEED  20261128
 #define MAGIC "fathom matrices 1"
 
@@ -26,6 +26,7 @@ struct matrix_case {
 	unsigned a_words, b_words, c_words, out_words; /* of 32 bits, a thread */
 	const char *body;			       /* %a0.. in, %d0.. out; %f and %e are f32 */
 	bool given;				       /* the file has its inputs, before the answers, of few mixes */
+	unsigned chunk; /* sparse: of so many elements half are there, and the word behind the others says which */
 };
 
 #define F32_C		     "mov.b32 %f0, %a6;\nmov.b32 %f1, %a7;\nmov.b32 %f2, %a8;\nmov.b32 %f3, %a9;\n"
@@ -38,6 +39,23 @@ struct matrix_case {
 	".f32 {%e0, %e1, %e2, %e3}, {%a0, %a1}, {%a2}, {%f0, %f1, %f2, %f3};\n" F32_D
 #define S32_D "{%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, {%a4, %a5}, {%a6, %a7, %a8, %a9};\n"
 
+/* Half of a is zero and not there: of few words, or of twice as many. */
+#define FEW_AB	  "{%a0, %a1}, {%a2, %a3}, "
+#define FEW_WHICH ", %a8, 0;\n"
+#define FEW_F32(shape, type)                                                                                           \
+	"mov.b32 %f0, %a4;\nmov.b32 %f1, %a5;\nmov.b32 %f2, %a6;\nmov.b32 %f3, %a7;\n" SPARSE(                         \
+	    shape, "f32", type, "{%e0, %e1, %e2, %e3}, " FEW_AB "{%f0, %f1, %f2, %f3}" FEW_WHICH) F32_D
+#define FEW_S32(shape, type)                                                                                           \
+	SPARSE(shape, "s32", type, "{%d0, %d1, %d2, %d3}, " FEW_AB "{%a4, %a5, %a6, %a7}" FEW_WHICH)
+#define TWICE_AB    "{%a0, %a1, %a2, %a3}, {%a4, %a5, %a6, %a7}, "
+#define TWICE_WHICH ", %a12, 0;\n"
+#define TWICE_F32(shape, type)                                                                                         \
+	"mov.b32 %f0, %a8;\nmov.b32 %f1, %a9;\nmov.b32 %f2, %a10;\nmov.b32 %f3, %a11;\n" SPARSE(                       \
+	    shape, "f32", type, "{%e0, %e1, %e2, %e3}, " TWICE_AB "{%f0, %f1, %f2, %f3}" TWICE_WHICH) F32_D
+#define TWICE_S32(shape, type)                                                                                         \
+	SPARSE(shape, "s32", type, "{%d0, %d1, %d2, %d3}, " TWICE_AB "{%a8, %a9, %a10, %a11}" TWICE_WHICH)
+#define SPARSE(shape, to, type, rest)                                                                                  \
+	"mma.sp::ordered_metadata.sync.aligned." shape ".row.col." to "." type "." type "." to " " rest
 /* Of four warps: a and b lie in shared memory, 16 bytes of a line together and 8 lines of them, so that a descriptor names the start, 128 bytes to the
  * next 16 of a line and 256 to the next lines. */
 #define GROUP_IN                                                                                                       \
@@ -88,6 +106,25 @@ static const struct matrix_case cases[] = {
     {"m64n8k32 e5m2 to f32", E_E5M2, E_F32, 4, 1, 4, 4, GROUP_F32("m64n8k32", "e5m2", ", 1, 1"), true},
     {"m64n8k32 e4m3 to f16", E_E4M3, E_F16, 4, 1, 2, 2,
      GROUP_IN "mov.b32 %d0, %a5;\nmov.b32 %d1, %a6;\n" GROUP("m64n8k32", "f16", "e4m3", "{%d0, %d1}", ", 1, 1"), true},
+    {"m16n8k4 f64", E_F64, E_F64, 4, 2, 8, 8,
+     "mov.b64 %g0, {%a0, %a1};\nmov.b64 %g1, {%a2, %a3};\nmov.b64 %g2, {%a4, %a5};\nmov.b64 %g3, {%a6, %a7};\n"
+     "mov.b64 %g4, {%a8, %a9};\nmov.b64 %g5, {%a10, %a11};\nmov.b64 %g6, {%a12, %a13};\n"
+     "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%g7, %g8, %g9, %g10}, {%g0, %g1}, {%g2}, {%g3, %g4, %g5, "
+     "%g6};\n"
+     "mov.b64 {%d0, %d1}, %g7;\nmov.b64 {%d2, %d3}, %g8;\nmov.b64 {%d4, %d5}, %g9;\nmov.b64 {%d6, %d7}, %g10;\n",
+     false, 0},
+    {"sparse m16n8k16 f16 to f32", E_F16, E_F32, 2, 2, 4, 4, FEW_F32("m16n8k16", "f16"), false, 4},
+    {"sparse m16n8k32 f16 to f32", E_F16, E_F32, 4, 4, 4, 4, TWICE_F32("m16n8k32", "f16"), false, 4},
+    {"sparse m16n8k32 f16 to f16", E_F16, E_F16, 4, 4, 2, 2,
+     SPARSE("m16n8k32", "f16", "f16", "{%d0, %d1}, " TWICE_AB "{%a8, %a9}, %a10, 0;\n"), false, 4},
+    {"sparse m16n8k32 bf16 to f32", E_BF16, E_F32, 4, 4, 4, 4, TWICE_F32("m16n8k32", "bf16"), false, 4},
+    {"sparse m16n8k8 tf32 to f32", E_TF32, E_F32, 2, 2, 4, 4, FEW_F32("m16n8k8", "tf32"), false, 2},
+    {"sparse m16n8k16 tf32 to f32", E_TF32, E_F32, 4, 4, 4, 4, TWICE_F32("m16n8k16", "tf32"), false, 2},
+    {"sparse m16n8k32 s8", E_S8, E_S32, 2, 2, 4, 4, FEW_S32("m16n8k32", "s8"), false, 4},
+    {"sparse m16n8k64 s8", E_S8, E_S32, 4, 4, 4, 4, TWICE_S32("m16n8k64", "s8"), false, 4},
+    {"sparse m16n8k64 s4", E_S8, E_S32, 2, 2, 4, 4, FEW_S32("m16n8k64", "s4"), false, 8},
+    {"sparse m16n8k128 s4", E_S8, E_S32, 4, 4, 4, 4, TWICE_S32("m16n8k128", "s4"), false, 8},
+    {"sparse m16n8k64 e4m3 to f32", E_E4M3, E_F32, 4, 4, 4, 4, TWICE_F32("m16n8k64", "e4m3"), false, 4},
 };
 
 /* ---- inputs ---- */
@@ -171,6 +208,21 @@ static void words(struct rng *r, enum element e, enum mix mix, bool sum, unsigne
 	}
 }
 
+/* Which elements of eight chunks are there: of four two, the first one first, of two one, which has two codes. */
+static uint32_t which(struct rng *r, unsigned chunk)
+{
+	static const uint8_t of_two[] = {0x4, 0xe}, of_four[] = {0x4, 0x8, 0xc, 0x9, 0xd, 0xe};
+	uint32_t all = 0;
+	for (unsigned k = 0; k < 8; k++)
+		all = all << 4 | (chunk == 2 ? of_two[below(r, sizeof of_two)] : of_four[below(r, sizeof of_four)]);
+	return all;
+}
+
+static unsigned words_in(const struct matrix_case *c)
+{
+	return c->a_words + c->b_words + c->c_words + (c->chunk != 0);
+}
+
 static void fill(const struct matrix_case *c, enum mix mix, uint32_t *in)
 {
 	struct rng r;
@@ -179,6 +231,8 @@ static void fill(const struct matrix_case *c, enum mix mix, uint32_t *in)
 		uint32_t *own = in + t * IN_MOST;
 		words(&r, c->ab, mix, false, c->a_words + c->b_words, own);
 		words(&r, c->c, mix, true, c->c_words, own + c->a_words + c->b_words);
+		if (c->chunk)
+			own[c->a_words + c->b_words + c->c_words] = which(&r, c->chunk);
 	}
 }
 
@@ -187,19 +241,21 @@ static void fill(const struct matrix_case *c, enum mix mix, uint32_t *in)
 static void write_text(struct str *out, const struct device_info *d, const struct matrix_case *c)
 {
 	const bool small = c->ab == E_E4M3 || c->ab == E_E5M2, group = strncmp(c->name, "m64", 3) == 0;
-	const int least = !small	  ? 0
-			  : c->c == E_F16 ? 87
-					  : 84,
+	const int least = c->chunk	    ? 85 /* with metadata in order */
+			  : group && !small ? 80
+			  : !small	    ? 0
+			  : c->c == E_F16   ? 87
+					    : 84,
 		  /* PTX ISA that has it */ version = d->ptx_version > least ? d->ptx_version : least;
 	str_addf(
 	    out,
 	    ".version %d.%d\n.target %s%s\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u64 in)\n{\n"
-	    ".reg .b32 %%a<%d>, %%d<%d>, %%i;\n.reg .f32 %%f<4>, %%e<4>;\n.reg .f64 %%g<6>;\n"
+	    ".reg .b32 %%a<%d>, %%d<%d>, %%i;\n.reg .f32 %%f<4>, %%e<4>;\n.reg .f64 %%g<11>;\n"
 	    ".reg .b64 %%o, %%n, %%w;\n"
 	    "ld.param.u64 %%o, [out];\nld.param.u64 %%n, [in];\nmov.u32 %%i, %%tid.x;\n"
 	    "mul.wide.u32 %%w, %%i, %d;\nadd.u64 %%n, %%n, %%w;\nmul.wide.u32 %%w, %%i, %d;\nadd.u64 %%o, %%o, %%w;\n",
 	    version / 10, version % 10, d->target, group ? "a" : "", IN_MOST, OUT_MOST, IN_MOST * 4, OUT_MOST * 4);
-	for (unsigned k = 0; k < c->a_words + c->b_words + c->c_words; k++)
+	for (unsigned k = 0; k < words_in(c); k++)
 		str_addf(out, "ld.global.b32 %%a%u, [%%n+%u];\n", k, 4 * k);
 	str_add(out, c->body);
 	for (unsigned k = 0; k < c->out_words; k++)
@@ -242,7 +298,7 @@ static void print(const struct matrix_case *c, enum mix mix, const uint32_t *in,
 {
 	printf("case %s; %s\n", c->name, mixes[mix]);
 	for (unsigned t = 0; t < THREADS; t++) {
-		for (unsigned k = 0; k < c->a_words + c->b_words + c->c_words; k++)
+		for (unsigned k = 0; k < words_in(c); k++)
 			printf("%08x ", in[t * IN_MOST + k]);
 		printf(":");
 		for (unsigned k = 0; k < c->out_words; k++)
@@ -293,7 +349,7 @@ int main(int argc, char **argv)
 				continue;
 			fill(c, (enum mix)mix, in);
 			for (unsigned t = 0; t < THREADS && c->given && !prints; t++)
-				if (!move(f, compares, in + t * IN_MOST, c->a_words + c->b_words + c->c_words))
+				if (!move(f, compares, in + t * IN_MOST, words_in(c)))
 					return fprintf(stderr, "%s: %s\n", argv[2], c->name), 1;
 			if (run_case(g, c, in, answer, &e)) {
 				fprintf(stderr, "%s: %s\n", c->name, e.text);

@@ -62,13 +62,14 @@ static int wait_for(struct decoder *d, struct decode_frame *f, const struct ptx_
 static int product(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
 	struct decode_record r, scratch;
-	const bool wmma = in->op == PTX_OP_WMMA;
+	const bool wmma = in->op == PTX_OP_WMMA,
+		   sparse = !wmma && (decode_word(in, "sp") || decode_word(in, "sp::ordered_metadata"));
 	unsigned m, n, k;
 	int format[OPERANDS];
 	uint16_t all[OPERANDS * ROWS_MOST];
 	unsigned count = 0;
-	if (!shape_of(in, &m, &n, &k) || in->operand_count != OPERANDS || decode_word(in, "kind::f8f6f4") ||
-	    decode_word(in, "sp"))
+	if (!shape_of(in, &m, &n, &k) || in->operand_count != OPERANDS + (sparse ? 2 : 0) ||
+	    decode_word(in, "kind::f8f6f4") || (sparse && in->operand[OPERANDS + 1].kind != PTX_OPND_INT))
 		return decode_not(d, in);
 	for (unsigned x = 0; x < OPERANDS; x++)
 		format[x] = format_of(in, x);
@@ -82,9 +83,9 @@ static int product(struct decoder *d, struct decode_frame *f, const struct ptx_i
 	uint32_t at = d->manies;
 	DECODE_TRY(decode_begin(d, f, in, &scratch));
 	for (unsigned x = 0; x < OPERANDS; x++) {
-		unsigned height = x == 2 ? k : m, width = x == 1 ? k : n, bits = formats[format[x]].bits,
-			 each = height * width / FUNC_LANES, want = each * bits / (bits == 64 ? 64 : 32),
-			 have = elements(in, x);
+		unsigned height = x == 2 ? k : m, width = x == 1 ? k / (sparse ? 2 : 1) : n,
+			 bits = formats[format[x]].bits, each = height * width / FUNC_LANES,
+			 want = each * bits / (bits == 64 ? 64 : 32), have = elements(in, x);
 		if (have != want && !(wmma && bits == 16 && have == 8 && want < 8))
 			return decode_not(d, in);
 		DECODE_TRY(decode_keep_row(d, (uint16_t)have));
@@ -99,6 +100,10 @@ static int product(struct decoder *d, struct decode_frame *f, const struct ptx_i
 			all[count++] = row;
 		}
 	}
+	if (sparse) {
+		DECODE_TRY(decode_value(d, f, &scratch, in, OPERANDS, 4, &all[count]));
+		DECODE_TRY(decode_keep_row(d, all[count++]));
+	}
 	if (count > FUNC_READS)
 		DECODE_TRY(wait_for(d, f, in, all, count));
 	DECODE_TRY(decode_begin(d, f, in, &r));
@@ -108,6 +113,8 @@ static int product(struct decoder *d, struct decode_frame *f, const struct ptx_i
 		decode_writes(&r, d->many[at + 1 + x]);
 	unsigned flags = (wmma ? MATRIX_WMMA : 0) | (decode_word(in, "satfinite") ? MATRIX_CLAMP : 0) |
 			 (decode_word(in, "xor") ? MATRIX_XOR : 0);
+	if (sparse)
+		flags |= MATRIX_SPARSE | ((unsigned)in->operand[OPERANDS + 1].imm & 3) << MATRIX_SELECTOR;
 	if (wmma) { /* the first layout is that of a, the second that of b */
 		const char *row = strstr(in->tail, ".row"), *col = strstr(in->tail, ".col");
 		flags |= col && (!row || col < row) ? MATRIX_A_COLUMNS : 0;

@@ -153,10 +153,11 @@ static double cut(double v, int least)
 	return ldexp(trunc(ldexp(v, -least)), least);
 }
 
-/* Of several that are no numbers the last one stays, made quiet: what fma takes differs from processor to processor. */
+/* Of several that are no numbers the last one of b stays, else what the sum is, else the one of a, made quiet (seen on an H200): what fma takes differs
+ * from processor to processor. */
 static double add_product(double p, double q, double sum)
 {
-	return q != q ? q + 0 : p != p ? p + 0 : sum != sum ? sum + 0 : fma(p, q, sum);
+	return q != q ? q + 0 : sum != sum ? sum + 0 : p != p ? p + 0 : fma(p, q, sum);
 }
 
 /* What the sum of a fragment's row and column is made of. */
@@ -277,14 +278,35 @@ static void sum_up(const struct summing *s, double *to, const double *row, const
 	}
 }
 
+/* A sparse matrix: of each chunk of four columns, or of two of 32 bits, or of four pairs of 4 bits, half are there. Four bits say which (PTX manual,
+ * sparse matrix storage); where those of a line lie was asked of an H200. Column of the element z that is there in line y. */
+static unsigned sparse_column(const struct func_warp *w, uint16_t row, unsigned flags, unsigned bits, unsigned k,
+			      unsigned y, unsigned z)
+{
+	const unsigned alike = bits == 4 ? 2 : 1, of = bits == 32 ? 1 : 2, wide = 2 * of * alike, chunks = k / wide,
+		       unit = z / alike, chunk = unit / of, selector = flags >> MATRIX_SELECTOR & 3;
+	unsigned member, place;
+	if (bits >= 16) {
+		member = selector * (chunks / 4) + chunk / 4;
+		place = chunk % 4 + 4 * (y / 8);
+	} else {
+		member = 2 * (chunks > 8 ? chunk / 8 : selector) + y / 8;
+		place = chunk % 8;
+	}
+	const unsigned code = exec_row(w, row)[(y % 8 * GROUPS + member) % FUNC_LANES] >> 4 * place & 15;
+	const unsigned which = of == 1 ? code >> 3 : code >> 2 * (unit % of) & 3;
+	return chunk * wide + which * alike + z % alike;
+}
+
 void exec_wide_mma(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
 	const uint16_t *row = w->block->launch->program->many + (uint32_t)i->imm;
 	const unsigned m = i->more[0], n = i->more[1] & 63, k = i->more[1] >> 6, flags = i->more[3] >> 5;
+	const unsigned there = flags & MATRIX_SPARSE ? k / 2 : k; /* columns of a */
 	const bool linear = flags & MATRIX_WMMA;
 	struct fragment f[4]; /* d, a, b, c */
 	const unsigned format[4] = {i->more[2] & 31, i->more[2] >> 5 & 31, i->more[2] >> 10 & 31, i->more[3] & 31};
-	const unsigned height[4] = {m, m, k, m}, width[4] = {n, k, n, n};
+	const unsigned height[4] = {m, m, k, m}, width[4] = {n, there, n, n};
 	double a[MOST_AB], b[MOST_AB], c[MOST_CD];
 	for (unsigned x = 0; x < 4; x++) {
 		f[x] = (struct fragment){.row = row + 1,
@@ -302,14 +324,18 @@ void exec_wide_mma(struct func_warp *w, const struct func_inst *i, uint32_t mask
 	gather(w, &f[2], b);
 	gather(w, &f[3], c);
 	const struct summing sums =
-	    summing_of(w->block->launch->program, format[0], format[1], format[2], k, flags, false);
-	for (unsigned y = 0; y < m; y++)
+	    summing_of(w->block->launch->program, format[0], format[1], format[2], there, flags, false);
+	for (unsigned y = 0; y < m; y++) {
+		unsigned at[MOST_K];
+		for (unsigned z = 0; z < there; z++)
+			at[z] = flags & MATRIX_SPARSE ? sparse_column(w, *row, flags, bits_of(format[1]), k, y, z) : z;
 		for (unsigned x = 0; x < n; x++) {
 			double column[MOST_K];
-			for (unsigned z = 0; z < k; z++)
-				column[z] = b[z * n + x];
-			sum_up(&sums, &c[y * n + x], &a[y * k], column);
+			for (unsigned z = 0; z < there; z++)
+				column[z] = b[at[z] * n + x];
+			sum_up(&sums, &c[y * n + x], &a[y * there], column);
 		}
+	}
 	scatter(w, &f[0], c, mask, flags & MATRIX_CLAMP);
 }
 EXEC_FORWARD(mma)

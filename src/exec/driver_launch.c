@@ -16,12 +16,12 @@ static CUresult failed(const struct CUfunc_st *f, const struct time_result *r)
 	exec_say("kernel %s: %s", f->name, r->message);
 	if (r->end == TIME_REFUSED)
 		return strstr(r->message, "too many resources") ? EXEC_OUT_OF_RESOURCES : EXEC_INVALID_VALUE;
-	x->sticky = r->end != TIME_FAULT	     ? EXEC_TIMEOUT
-		    : r->fault == FUNC_FAULT_ALIGN   ? EXEC_MISALIGNED
-		    : r->fault == FUNC_FAULT_ASSERT  ? EXEC_ASSERT
-		    : r->fault == FUNC_FAULT_TRAP    ? EXEC_LAUNCH_FAILED
-		    : r->fault == FUNC_FAULT_BARRIER ? EXEC_ILLEGAL_INSTRUCTION
-						     : EXEC_ILLEGAL_ADDRESS;
+	x->sticky = r->end != TIME_FAULT					      ? EXEC_TIMEOUT
+		    : r->fault == FUNC_FAULT_ALIGN				      ? EXEC_MISALIGNED
+		    : r->fault == FUNC_FAULT_ASSERT				      ? EXEC_ASSERT
+		    : r->fault == FUNC_FAULT_TRAP				      ? EXEC_LAUNCH_FAILED
+		    : r->fault == FUNC_FAULT_BARRIER || r->fault == FUNC_FAULT_TENSOR ? EXEC_ILLEGAL_INSTRUCTION
+										      : EXEC_ILLEGAL_ADDRESS;
 	return EXEC_OK; /* seen when the launch is waited for */
 }
 

@@ -6,11 +6,11 @@
 
 _Static_assert(sizeof(struct func_tensor) <= TENSOR_BYTES, "a program keeps 128 bytes for a map");
 
-enum { PIECE = 16, HALF = TENSOR_BYTES / 2, TF32_SHIFT = 13 };
+enum { PIECE = 16, SHARED_ALIGN = 128, HALF = TENSOR_BYTES / 2, TF32_SHIFT = 13 };
 
-static void refuse(struct func_warp *w, uint64_t address, uint32_t lane)
+static void refuse(struct func_warp *w, enum func_fault why, uint64_t address, uint32_t lane)
 {
-	w->fault = FUNC_FAULT_TENSOR;
+	w->fault = (uint8_t)why;
 	w->fault_lane = (uint8_t)lane;
 	w->fault_address = address;
 }
@@ -27,7 +27,7 @@ static bool map_of(struct func_warp *w, uint64_t address, uint32_t lane, struct 
 	memcpy(t, all, sizeof *t);
 	if (t->magic == TENSOR_MAGIC)
 		return true;
-	refuse(w, address, lane);
+	refuse(w, FUNC_FAULT_TENSOR, address, lane);
 	return false;
 }
 
@@ -52,17 +52,19 @@ static bool rounds(const struct func_tensor *t, uint64_t flags)
 	return flags & EXEC_TENSOR_LOADS && t->type >= TENSOR_F32_FTZ;
 }
 
-/* Bytes that are copied together: 16 where all lines begin and end at such places and nothing else is done to elements, else an element. */
+/* Bytes that are copied together: 16 where all lines begin and end at such places and nothing else is done to elements, else an element. What leaves
+ * goes in pieces of 16 bytes, the last of a line also where the tensor ends within it (seen on an H200). */
 static unsigned piece_of(const struct func_tensor *t, int32_t first, uint64_t flags)
 {
 	const unsigned bytes = tensor_element(t->type);
-	const uint64_t at = (uint64_t)((int64_t)first * bytes), size = (uint64_t)t->size[0] * bytes;
+	const uint64_t at = (uint64_t)((int64_t)first * bytes),
+		       size = flags & EXEC_TENSOR_LOADS ? (uint64_t)t->size[0] * bytes : 0;
 	return (at | size | t->box[0] * bytes) % PIECE || t->nan || flags & EXEC_TENSOR_REDUCES || rounds(t, flags)
 		   ? bytes
 		   : PIECE;
 }
 
-/* A box begins at a multiple of 16 bytes, or it is an illegal instruction (seen on an H200).
+/* A box begins at a multiple of 16 bytes, or it is an illegal instruction (seen on an H200, as what is said of faults below).
  * dst: pieces, more[0]: bytes of the box. a: the map; b: the first coordinate; imm: flags */
 void exec_wide_tensor(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
@@ -72,7 +74,7 @@ void exec_wide_tensor(struct func_warp *w, const struct func_inst *i, uint32_t m
 		if (!map_of(w, exec_row64(w, i->a)[l], l, &t))
 			return;
 		if (exec_row(w, i->b)[l] * tensor_element(t.type) % PIECE) {
-			refuse(w, exec_row64(w, i->a)[l], l);
+			refuse(w, FUNC_FAULT_TENSOR, exec_row64(w, i->a)[l], l);
 			return;
 		}
 		const unsigned bytes = line_of(&t) * lines_of(&t) * tensor_element(t.type),
@@ -82,6 +84,27 @@ void exec_wide_tensor(struct func_warp *w, const struct func_inst *i, uint32_t m
 	}
 }
 EXEC_FORWARD(tensor)
+
+/* Elements of the first dimension that a copy reaches. */
+static int64_t reach_of(const struct func_tensor *t, unsigned flags)
+{
+	const unsigned each = PIECE / tensor_element(t->type);
+	return flags & EXEC_TENSOR_LOADS ? t->size[0] : (t->size[0] + (int64_t)each - 1) / each * each;
+}
+
+/* What leaves begins inside, and the place in shared memory is one of 128 bytes. */
+static bool may_begin(struct func_warp *w, const struct func_tensor *t, const int64_t *at, unsigned flags, uint64_t map,
+		      uint64_t shared, uint32_t lane)
+{
+	bool inside = true;
+	for (unsigned k = 0; k < t->rank; k++)
+		inside &= flags & EXEC_TENSOR_LOADS || t->column || at[k] >= 0;
+	if (!inside)
+		refuse(w, FUNC_FAULT_TENSOR, map, lane);
+	else if (shared % SHARED_ALIGN)
+		refuse(w, FUNC_FAULT_ALIGN, shared, lane);
+	return !w->fault;
+}
 
 /* The coordinates of a line of the box. */
 static void tile(const struct func_tensor *t, unsigned line, int64_t *at)
@@ -113,7 +136,7 @@ static void column(const struct func_tensor *t, unsigned pixel, const int32_t *o
 /* An H200 fills with this, whatever the type. */
 static uint64_t fill_of(const struct func_tensor *t)
 {
-	return t->nan ? 0x7ff77ff77ff77ff7ull : 0;
+	return t->nan ? EXEC_OOB16 * 0x1000100010001ull : 0;
 }
 
 /* Piece c of a box. a: map, b: shared memory; imm: rows of the coordinates and offsets in program->many. dst: global address, more[0]: shared
@@ -130,6 +153,9 @@ void exec_wide_tensor_piece(struct func_warp *w, const struct func_inst *i, uint
 			return;
 		for (unsigned k = 0; k < rows[0] && k < TENSOR_RANK; k++)
 			at[k] = (int32_t)exec_row(w, rows[1 + k])[l];
+		const uint64_t room = exec_get(w, i->b, i->more[3] & EXEC_TENSOR_WIDE, l);
+		if (!may_begin(w, &t, at, i->more[3], exec_row64(w, i->a)[l], room, l))
+			return;
 		const uint16_t *more = rows + 1 + rows[0];
 		for (unsigned k = 0; k < more[0] && k < TENSOR_RANK; k++)
 			offset[k] = (uint16_t)exec_row(w, more[1 + k])[l];
@@ -144,10 +170,12 @@ void exec_wide_tensor_piece(struct func_warp *w, const struct func_inst *i, uint
 		bool inside = true;
 		uint64_t global = t.base + (uint64_t)at[0] * element;
 		for (unsigned k = 0; k < t.rank; k++) {
-			inside &= at[k] >= 0 && at[k] < t.size[k];
+			inside &= at[k] >= 0 && at[k] < (k ? t.size[k] : reach_of(&t, i->more[3]));
 			global += k ? (uint64_t)at[k] * t.stride[k - 1] : 0;
 		}
-		uint64_t shared = exec_get(w, i->b, i->more[3] & EXEC_TENSOR_WIDE, l) + (uint64_t)n * element;
+		/* Lines that are shorter than what is swizzled together lie as far from each other as that is long. */
+		const unsigned pitch = t.swizzle ? (t.swizzle + 1u) * PIECE : line * element;
+		uint64_t shared = room + (uint64_t)(n / line) * pitch + (uint64_t)(n % line) * element;
 		shared ^= (shared >> 7 & t.swizzle) << 4;
 		exec_row64(w, i->dst)[l] = global;
 		exec_put(w, i->more[0], i->more[3] & EXEC_TENSOR_WIDE, l, shared);

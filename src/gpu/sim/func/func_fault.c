@@ -38,7 +38,7 @@ const char *func_fault_text(char *out, size_t n, const struct func_warp *w, cons
 	case FUNC_FAULT_TENSOR:
 		snprintf(what, sizeof what,
 			 "illegal instruction: at 0x%llx lies no map of cuTensorMapEncode, or its box does not begin "
-			 "at 16 bytes",
+			 "at 16 bytes, or one that is stored begins outside of the tensor",
 			 address);
 		break;
 	case FUNC_FAULT_STACK:

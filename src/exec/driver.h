@@ -140,8 +140,9 @@ struct exec_process {
 	const char *stats;				    /* where to; NULL: not asked for */
 	struct str log;					    /* of launches, as JSON */
 	struct sim_check *check;			    /* NULL: not asked for */
-	uint64_t graph_bytes, graph_most;		    /* of memory that graphs take, now and at most */
-	uint64_t heap_most, heap_used;			    /* bytes that kernels' malloc may have, and has */
+	uint64_t graph_bytes, graph_most;		    /* of memory that graphs have, now and at most */
+	uint64_t graph_taken, graph_trims; /* of it what launches took; how often the rest was given up */
+	uint64_t heap_most, heap_used;	   /* bytes that kernels' malloc may have, and has */
 };
 extern struct exec_process exec_process;
 
@@ -191,7 +192,9 @@ CUresult exec_node_add(struct CUgraphNode_st **out, struct CUgraph_st *g, struct
 CUresult exec_graph_take(struct CUgraph_st *g, uint64_t bytes, uint64_t *address);
 void exec_graph_memory_keep(struct exec_graph_memory *m);
 void exec_graph_memory_drop(struct exec_graph_memory *m);
-CUresult exec_release(uint64_t address); /* driver_copy.c: takes the lock. What programs free */
+CUresult exec_graph_memory_take(struct exec_graph_memory *m); /* under the lock: by a launch */
+CUresult exec_graph_memory_give(struct exec_graph_memory *m); /* likewise */
+CUresult exec_release(uint64_t address);		      /* driver_copy.c: takes the lock. What programs free */
 /* driver_copy.c: under the lock */
 CUresult exec_copy(const struct exec_copy_3d *c);
 CUresult exec_fill(const struct exec_fill *f);

@@ -10,13 +10,15 @@ static CUresult allocate(uint64_t bytes, enum exec_kind kind, uint64_t *out)
 	return exec_leave(out ? exec_alloc(bytes, kind, out) : EXEC_INVALID_VALUE);
 }
 
-/* What a module has is not the program's to free, and what a graph has stays with it. */
+/* What a module has is not the program's to free, and what a graph has stays with it: it is given back. */
 CUresult exec_release(uint64_t at)
 {
 	EXEC_ENTER();
 	const struct exec_block *b = exec_block_of(at);
-	if (!at || (b && b->graph && b->base == at))
+	if (!at)
 		return exec_leave(EXEC_OK);
+	if (b && b->graph && b->base == at)
+		return exec_leave(exec_graph_memory_give(b->graph));
 	return exec_leave(b && b->module ? EXEC_INVALID_VALUE : exec_free(at));
 }
 

@@ -56,6 +56,8 @@ static CUresult run(const struct exec_work *w)
 		return exec_leave(exec_copy(&w->of.copy));
 	case EXEC_WORK_FILL:
 		return exec_leave(exec_fill(&w->of.fill));
+	case EXEC_WORK_TAKE:
+		return exec_leave(exec_graph_memory_take(w->of.memory));
 	case EXEC_WORK_RECORD:
 		w->of.event->ns = exec_process.ns;
 		w->of.event->recorded = true;

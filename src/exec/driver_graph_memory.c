@@ -1,10 +1,13 @@
 /* Memory that graphs take and give back. It has its address from when its node is made, as programs ask for, and is there until the last graph that
- * has the node is gone; so to take it and to give it back when the graph is launched is no work. */
+ * has the node is gone and it was given back: a graph, its end included, gives nothing back by itself (CUDA C++ Programming Guide, graph memory nodes;
+ * a card answers as this does). */
 #include "exec/driver.h"
 
 struct exec_graph_memory {
 	uint64_t address, bytes;
-	unsigned owners; /* nodes, and copies of them */
+	unsigned owners;  /* nodes, and copies of them */
+	bool taken;	  /* by a launch, and not given back */
+	uint64_t counted; /* among what graphs have, until the trim of this number; 0: not yet */
 };
 
 /* Takes the lock. */
@@ -20,10 +23,7 @@ static CUresult take(struct exec_graph_memory **out, uint64_t bytes)
 		return exec_leave(r);
 	}
 	m->bytes = bytes;
-	exec_block_of(m->address)->graph = true;
-	exec_process.graph_bytes += bytes;
-	if (exec_process.graph_most < exec_process.graph_bytes)
-		exec_process.graph_most = exec_process.graph_bytes;
+	exec_block_of(m->address)->graph = m;
 	*out = m;
 	return exec_leave(EXEC_OK);
 }
@@ -33,15 +33,46 @@ void exec_graph_memory_keep(struct exec_graph_memory *m)
 	m->owners++;
 }
 
+/* Under the lock. */
+static void end(struct exec_graph_memory *m)
+{
+	exec_free(m->address);
+	mem_free(m);
+}
+
 void exec_graph_memory_drop(struct exec_graph_memory *m)
 {
-	if (--m->owners)
-		return;
 	pthread_mutex_lock(&exec_process.lock);
-	exec_free(m->address);
-	exec_process.graph_bytes -= m->bytes;
+	if (--m->owners == 0 && !m->taken)
+		end(m);
 	exec_leave(EXEC_OK);
-	mem_free(m);
+}
+
+CUresult exec_graph_memory_take(struct exec_graph_memory *m)
+{
+	struct exec_process *x = &exec_process;
+	if (m->taken)
+		return EXEC_INVALID_VALUE;
+	m->taken = true;
+	x->graph_taken += m->bytes;
+	if (m->counted != x->graph_trims + 1)
+		x->graph_bytes += m->bytes;
+	m->counted = x->graph_trims + 1;
+	if (x->graph_most < x->graph_bytes)
+		x->graph_most = x->graph_bytes;
+	return EXEC_OK;
+}
+
+CUresult exec_graph_memory_give(struct exec_graph_memory *m)
+{
+	if (!m->taken)
+		return EXEC_INVALID_VALUE;
+	m->taken = false;
+	m->counted = exec_process.graph_trims + 1; /* no trim took what was taken */
+	exec_process.graph_taken -= m->bytes;
+	if (!m->owners)
+		end(m);
+	return EXEC_OK;
 }
 
 static CUresult add_take(CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t count, uint64_t bytes,
@@ -102,5 +133,10 @@ EXEC_API CUresult cuDeviceSetGraphMemAttribute(CUdevice device, int which, void 
 
 EXEC_API CUresult cuDeviceGraphMemTrim(CUdevice device)
 {
-	return device ? EXEC_INVALID_VALUE : EXEC_OK;
+	EXEC_ENTER();
+	if (device)
+		return exec_leave(EXEC_INVALID_VALUE);
+	exec_process.graph_bytes = exec_process.graph_taken;
+	exec_process.graph_trims++;
+	return exec_leave(EXEC_OK);
 }

@@ -9,9 +9,9 @@ enum exec_kind { EXEC_DEVICE, EXEC_HOST, EXEC_MANAGED };
 struct exec_block {		    /* an allocation; sorted by address */
 	uint64_t base, bytes, room; /* asked for; taken */
 	enum exec_kind kind;
-	bool module;		   /* a module's own: programs cannot free it */
-	bool graph;		   /* a graph's: what programs free of it comes back with the next launch */
-	struct CUmemPool_st *pool; /* that it was taken through */
+	bool module;			 /* a module's own: programs cannot free it */
+	struct exec_graph_memory *graph; /* a graph's: what programs free of it is given back to that */
+	struct CUmemPool_st *pool;	 /* that it was taken through */
 };
 struct exec_heap {
 	uint64_t base, size, align; /* of all memory; of each allocation */

@@ -50,6 +50,7 @@ int cuMemPoolGetAttribute(void *pool, int which, void *value);
 int cuMemAllocFromPoolAsync(gpu *p, size_t bytes, void *pool, void *s);
 int cuMemAllocAsync(gpu *p, size_t bytes, void *s);
 int cuMemFreeAsync(gpu p, void *s);
+int cuMemFree_v2(gpu p);
 int cuMemAllocManaged(gpu *p, size_t bytes, unsigned flags);
 int cuMemHostRegister_v2(void *p, size_t bytes, unsigned flags);
 int cuMemHostUnregister(void *p);

@@ -79,35 +79,11 @@ static void missing_levels_are_flat(void **state)
 	assert_float_equal(chase(&b, 256, 64), 400 + ROUND, 0.5);
 }
 
-static struct cache_spec lru_level(uint32_t size, uint32_t line, uint32_t sector, uint32_t ways, enum cache_scope scope,
-				   double latency)
-{
-	return (struct cache_spec){.present = true,
-				   .size = size,
-				   .line = line,
-				   .sector = sector,
-				   .ways = ways,
-				   .sets = size / line / ways,
-				   .policy = POLICY_LRU,
-				   .scope = scope,
-				   .latency = latency,
-				   .partitions = 1};
-}
-
-static void global_levels(struct sim_spec *s)
-{
-	tiny_spec(s);
-	s->has_l1 = s->has_l2 = true;
-	s->global.levels = 2;
-	s->global.level[0] = lru_level(2048, 128, 32, 4, SCOPE_SM, 28);
-	s->global.level[1] = lru_level(16384, 64, 32, 16, SCOPE_GPU, 200);
-}
-
 static void global_memory_shows_its_levels(void **state)
 {
 	(void)state;
 	struct bench b;
-	global_levels(&b.s);
+	tiny_levels(&b.s);
 	assert_float_equal(walk(&b, PTX_GLOBAL, 64, 32, 0), 28 + ROUND, 0.5);
 	assert_float_equal(walk(&b, PTX_GLOBAL, 512, 32, 0), 200 + ROUND, 0.5);
 	assert_float_equal(walk(&b, PTX_GLOBAL, 512, 256, 0), 400 + ROUND, 0.5);
@@ -124,13 +100,13 @@ static void textures_have_levels_of_their_own(void **state)
 {
 	(void)state;
 	struct bench b;
-	global_levels(&b.s);
+	tiny_levels(&b.s);
 	assert_float_equal(walk(&b, PTX_TEX, 64, 32, 0), 28 + ROUND, 0.5); /* without such levels, the global path's */
 	b.s.has_texture = true;
 	b.s.texture.levels = 2;
 	b.s.texture.memory_latency = 500;
-	b.s.texture.level[0] = lru_level(1024, 32, 32, 8, SCOPE_SM, 90);
-	b.s.texture.level[1] = lru_level(8192, 64, 64, 8, SCOPE_GPU, 250);
+	b.s.texture.level[0] = tiny_level(1024, 32, 32, 8, SCOPE_SM, 90);
+	b.s.texture.level[1] = tiny_level(8192, 64, 64, 8, SCOPE_GPU, 250);
 	assert_float_equal(walk(&b, PTX_TEX, 32, 32, 0), 90 + ROUND, 0.5);
 	assert_float_equal(walk(&b, PTX_TEX, 128, 64, 0), 250 + ROUND, 0.5);
 	assert_float_equal(walk(&b, PTX_TEX, 512, 64, 0), 500 + ROUND, 0.5);
@@ -149,7 +125,7 @@ static void asking_an_l1_in_vain_costs_what_the_description_says(void **state)
 {
 	(void)state;
 	struct bench b;
-	global_levels(&b.s);
+	tiny_levels(&b.s);
 	b.s.global.level[0].miss_cost = 6;
 	b.s.global.level[0].fill_cost = 9;
 	assert_float_equal(walk(&b, PTX_GLOBAL, 64, 32, 0), 28 + ROUND, 0.5);
@@ -175,7 +151,7 @@ static void only_what_is_addressed_physically_waits_for_its_page(void **state)
 		     {virtual, physical, 28, 200 + 75, 200 + 75},
 		     {physical, physical, 28 + 75, 200 + 75, 200 + 75}};
 	for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
-		global_levels(&b.s);
+		tiny_levels(&b.s);
 		b.s.global.level[0].addressed = cases[k].l1;
 		b.s.global.level[1].addressed = cases[k].l2;
 		b.s.page_size = 256;
@@ -201,7 +177,7 @@ static void half_of_the_lines_are_far(void **state)
 {
 	(void)state;
 	struct bench b;
-	global_levels(&b.s);
+	tiny_levels(&b.s);
 	b.s.global.level[1].partitions = 2;
 	b.s.global.level[1].far_extra = 40;
 	assert_float_equal(walk(&b, PTX_GLOBAL, 64, 64, FUNC_SKIP_L1), 220 + ROUND, 0.5);
@@ -214,7 +190,7 @@ static void constants_may_go_through_the_l2(void **state)
 {
 	(void)state;
 	struct bench b;
-	global_levels(&b.s);
+	tiny_levels(&b.s);
 	b.s.constant_uses_l2 = true;
 	b.s.constant.levels = 1;
 	assert_float_equal(chase(&b, 16, 64), 12 + ROUND, 0.5);
@@ -226,7 +202,7 @@ static void shared_memory_takes_ways_of_the_l1(void **state)
 {
 	(void)state;
 	struct bench b;
-	global_levels(&b.s);
+	tiny_levels(&b.s);
 	b.s.l1_shares_shared = true;
 	b.s.global.level[0].size = 8192; /* a block here has 4 KB of shared memory: two of four ways are left */
 	b.s.global.level[0].sets = 16;
@@ -240,7 +216,7 @@ static void a_line_on_its_way_is_waited_for(void **state)
 {
 	(void)state;
 	struct bench b;
-	global_levels(&b.s);
+	tiny_levels(&b.s);
 	bench_start(&b);
 	tiny_imm(&b.t, 1, TINY_OUT + 1024);
 	tiny_add(&b.t, 2, 1, 1);
@@ -261,126 +237,12 @@ static void a_line_on_its_way_is_waited_for(void **state)
 	bench_stop(&b);
 }
 
-/* A word is loaded, written and loaded again; then, past the L1, once more. Cycles of the three loads. */
-static void around_a_store(struct bench *b, bool first, uint32_t ticks[2])
-{
-	bench_start(b);
-	tiny_imm(&b->t, 1, TINY_OUT + 1024);
-	if (first) {
-		tiny_load(&b->t, PTX_GLOBAL, 3, 1, 0);
-		tiny_add(&b->t, 4, 3, 3);
-	}
-	tiny_store(&b->t, PTX_GLOBAL, 1, 0, 1);
-	for (uint16_t k = 0; k < 2; k++) {
-		tiny_clock(&b->t, (uint16_t)(10 + 2 * k));
-		uint32_t n = tiny_load(&b->t, PTX_GLOBAL, (uint16_t)(5 + k), 1, 0);
-		b->t.inst[n].flags |= k ? FUNC_SKIP_L1 : 0;
-		tiny_add(&b->t, 4, (uint16_t)(5 + k), (uint16_t)(5 + k));
-		tiny_clock(&b->t, (uint16_t)(11 + 2 * k));
-	}
-	for (uint16_t k = 0; k < 4; k++)
-		tiny_store(&b->t, PTX_GLOBAL, OUT, 4u * k, (uint16_t)(10 + k));
-	bench_go(b, 1, 1);
-	ticks[0] = b->r.out[1] - b->r.out[0] - 8; /* issue and the addition's */
-	ticks[1] = b->r.out[3] - b->r.out[2] - 8;
-	assert_int_equal(b->r.out[256], TINY_OUT + 1024);
-	bench_stop(b);
-}
-
-static void stores_do_what_each_level_says(void **state)
-{
-	(void)state;
-	struct bench b;
-	uint32_t ticks[2];
-	static const struct {
-		enum cache_write l1, l2;
-		bool l1_allocates, l2_allocates, loaded;
-		uint32_t first, second; /* load after the store, load past the L1 */
-	} cases[] = {
-	    {WRITE_THROUGH, WRITE_THROUGH, false, false, false, 400, 200},
-	    {WRITE_THROUGH, WRITE_THROUGH, false, false, true, 28, 200},
-	    {WRITE_THROUGH, WRITE_THROUGH, true, false, false, 28, 400},
-	    {WRITE_EVICT, WRITE_THROUGH, false, false, true, 200, 200},
-	    {WRITE_EVICT, WRITE_THROUGH, false, true, false, 200, 200},
-	    {WRITE_EVICT, WRITE_EVICT, false, false, true, 400, 200},
-	    {WRITE_THROUGH, WRITE_BACK, false, true, false, 200, 200},
-	    {WRITE_THROUGH, WRITE_BACK, false, false, false, 400, 200},
-	};
-	for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
-		global_levels(&b.s);
-		b.s.global.level[0].write = cases[k].l1;
-		b.s.global.level[1].write = cases[k].l2;
-		b.s.global.level[0].write_allocate = cases[k].l1_allocates;
-		b.s.global.level[1].write_allocate = cases[k].l2_allocates;
-		around_a_store(&b, cases[k].loaded, ticks);
-		assert_int_equal(ticks[0], cases[k].first);
-		assert_int_equal(ticks[1], cases[k].second);
-	}
-}
-
-/* Every thread of four blocks of 512 stores a word of its own, n times; how long until the memory is free again. */
-static uint64_t store_cycles(struct bench *b, uint32_t times, uint32_t blocks)
-{
-	bench_start(b);
-	tiny_tid(&b->t, 1);
-	tiny_add(&b->t, 1, 1, 1);
-	tiny_add(&b->t, 1, 1, 1);
-	tiny_add(&b->t, 1, 1, OUT);
-	for (uint32_t n = 0; n < times; n++)
-		tiny_store(&b->t, PTX_GLOBAL, 1, 0, 1);
-	tiny_load(&b->t, PTX_GLOBAL, 2, OUT, 2048); /* waits for the memory behind the stores */
-	tiny_add(&b->t, 2, 2, 2);
-	bench_go(b, blocks, 512);
-	uint64_t cycles = b->r.time.cycles;
-	bench_stop(b);
-	return cycles;
-}
-
-static void what_is_written_back_stays_off_the_memory(void **state)
-{
-	(void)state;
-	struct bench b;
-	global_levels(&b.s);
-	b.s.has_l1 = false;
-	b.s.global.levels = 1;
-	b.s.dram_bandwidth = 1;
-	uint64_t through = store_cycles(&b, 8, 4);
-	assert_float_equal((double)through, 4 * 8 * 512 * 4 * 1.0 + 500, 400);
-	b.s.global.level[1].write = WRITE_BACK;
-	b.s.global.level[1].write_allocate = true;
-	uint64_t back = store_cycles(&b, 8, 4);
-	/* What is written fits into the L2; what is left is the SM: 16 warps of 8 stores of 4 pieces, 6 other
-	 * instructions, 4 cycles each, and the last load. */
-	assert_float_equal((double)back, 16 * (8 * 4 + 6) * 4 + 400, 100);
-}
-
-/* 16 warps of 8 stores of 4 pieces a block, and room for 8 blocks: the last ones' stores keep nobody waiting. */
-static void blocks_wait_for_stores_that_a_cache_keeps(void **state)
-{
-	(void)state;
-	struct bench b;
-	global_levels(&b.s);
-	b.s.has_l1 = false;
-	b.s.global.levels = 1;
-	b.s.global.level[1].write = WRITE_BACK;
-	b.s.global.level[1].write_allocate = true;
-	uint64_t at_once = store_cycles(&b, 8, 40);
-	b.s.global.level[1].store_interval = 20;
-	uint64_t each = store_cycles(&b, 8, 40);
-	b.s.global.level[1].access = 64; /* two pieces in a row are one access */
-	uint64_t pairs = store_cycles(&b, 8, 40);
-	const double stores = (40 - 8) * 16 * 8 * 4;
-	assert_true((double)at_once < stores * 10);
-	assert_in_range(each, stores * 20, stores * 20 + 2.0 * at_once);
-	assert_in_range(pairs, stores * 10, stores * 10 + 2.0 * at_once);
-}
-
 static void a_cache_has_a_bandwidth(void **state)
 {
 	(void)state;
 	struct bench b;
 	for (unsigned fills = 0; fills < 2; fills++) {
-		global_levels(&b.s);
+		tiny_levels(&b.s);
 		b.s.global.level[0].sector = 128;
 		b.s.global.level[1].bandwidth = fills ? 1 : 8;
 		b.s.global.level[1].line = b.s.global.level[1].sector = 128;
@@ -410,7 +272,7 @@ static void a_cache_has_a_bandwidth(void **state)
 static double many_loads(double bandwidth, uint16_t times)
 {
 	struct bench b;
-	global_levels(&b.s);
+	tiny_levels(&b.s);
 	b.s.global.level[1].bandwidth = bandwidth;
 	bench_start(&b);
 	tiny_tid(&b.t, 1);
@@ -476,26 +338,6 @@ static void a_bus_keeps_its_rate(void **state)
 		dram_take(&d, k * 32ull, 32, 0, 0);
 	assert_in_range(dram_free(&d), 999, 1001);
 	dram_close(&d);
-}
-
-/* 4 blocks of 512 threads store 8 words each, which nobody waits for. */
-static void a_kernel_ends_when_its_stores_have_landed(void **state)
-{
-	(void)state;
-	struct bench b;
-	tiny_spec(&b.s);
-	b.s.dram_bandwidth = 4;
-	bench_start(&b);
-	tiny_tid(&b.t, 1);
-	tiny_add(&b.t, 1, 1, 1);
-	tiny_add(&b.t, 1, 1, 1);
-	tiny_add(&b.t, 1, 1, OUT);
-	for (uint16_t k = 0; k < 8; k++)
-		tiny_store(&b.t, PTX_GLOBAL, 1, 0, 1);
-	bench_go(&b, 4, 512);
-	/* The last of them at 4 bytes a cycle, after what it took to come to the first. */
-	assert_in_range(b.r.time.cycles, 4 * 512 * 8, 4 * 512 * 8 + 400);
-	bench_stop(&b);
 }
 
 static void the_network_adds_what_lies_between(void **state)
@@ -591,14 +433,10 @@ int main(void)
 	    cmocka_unit_test(constants_may_go_through_the_l2),
 	    cmocka_unit_test(shared_memory_takes_ways_of_the_l1),
 	    cmocka_unit_test(a_line_on_its_way_is_waited_for),
-	    cmocka_unit_test(stores_do_what_each_level_says),
-	    cmocka_unit_test(what_is_written_back_stays_off_the_memory),
-	    cmocka_unit_test(blocks_wait_for_stores_that_a_cache_keeps),
 	    cmocka_unit_test(a_cache_has_a_bandwidth),
 	    cmocka_unit_test(a_port_gives_what_the_description_says),
 	    cmocka_unit_test(memory_has_a_bandwidth),
 	    cmocka_unit_test(a_bus_keeps_its_rate),
-	    cmocka_unit_test(a_kernel_ends_when_its_stores_have_landed),
 	    cmocka_unit_test(the_network_adds_what_lies_between),
 	    cmocka_unit_test(what_disturbs_memory_does_so_as_described),
 	    cmocka_unit_test(address_arithmetic_comes_before_a_load),

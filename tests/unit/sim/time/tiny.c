@@ -448,3 +448,27 @@ void bench_stop(struct bench *b)
 	tiny_free(&b->r);
 	time_close(b->g);
 }
+
+struct cache_spec tiny_level(uint32_t size, uint32_t line, uint32_t sector, uint32_t ways, enum cache_scope scope,
+			     double latency)
+{
+	return (struct cache_spec){.present = true,
+				   .size = size,
+				   .line = line,
+				   .sector = sector,
+				   .ways = ways,
+				   .sets = size / line / ways,
+				   .policy = POLICY_LRU,
+				   .scope = scope,
+				   .latency = latency,
+				   .partitions = 1};
+}
+
+void tiny_levels(struct sim_spec *s)
+{
+	tiny_spec(s);
+	s->has_l1 = s->has_l2 = true;
+	s->global.levels = 2;
+	s->global.level[0] = tiny_level(2048, 128, 32, 4, SCOPE_SM, 28);
+	s->global.level[1] = tiny_level(16384, 64, 32, 16, SCOPE_GPU, 200);
+}

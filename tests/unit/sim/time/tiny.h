@@ -32,6 +32,9 @@ uint32_t tiny_exit(struct tiny *t, uint16_t guard, bool negated);
 /* A GPU with round numbers: 2 clusters of 2 SMs, add 10 cycles, 8 a cycle; mul four native steps, 40 cycles, 2 a cycle;
  * constant L1 (SM) 1 KB, L2 (cluster) 4 KB; no global cache. A test changes what it is about. */
 void tiny_spec(struct sim_spec *s);
+struct cache_spec tiny_level(uint32_t size, uint32_t line, uint32_t sector, uint32_t ways, enum cache_scope scope,
+			     double latency); /* LRU */
+void tiny_levels(struct sim_spec *s); /* the same GPU with an L1 of 2 KB, 28 cycles, and an L2 of 16 KB, 200 cycles */
 
 #define TINY_OUT 0x10000000u
 struct tiny_result {

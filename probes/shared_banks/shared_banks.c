@@ -6,7 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ITERATIONS = 5, HEAD = 2, SHORT = 32, LONG = 96, STRIDES = 65, HALF = 32, LANES_MOST = 64, MODES = 2 };
+enum {
+	ITERATIONS = 5,
+	HEAD = 2,
+	SHORT = 32,
+	LONG = 96,
+	STRIDES = 65,
+	HALF = 32,
+	LANES_MOST = 64,
+	MODES = 2,
+	ODD_MOST = 7
+};
 #define OTHER_MODE 8 /* bytes */
 #define SPARE	   2048u
 #define FITS	   0.3 /* cycles that a load may differ from what an arrangement of banks says ... */
@@ -213,10 +223,18 @@ static void conclude_ways(struct study *s, const struct fits *f, unsigned thread
 		}
 }
 
+/* Powers of two, and three, five and seven times these, tell arrangements of banks from each other; other strides are drawn. */
+static bool is_asked(const struct study *s, unsigned stride)
+{
+	while (stride && stride % 2 == 0)
+		stride /= 2;
+	return stride <= ODD_MOST || study_for_figures(s);
+}
+
 static void study_banks(struct study *s)
 {
 	const struct device_info *d = study_device(s);
-	unsigned strides = 0, threads = d->warp_size < LANES_MOST ? d->warp_size : LANES_MOST;
+	unsigned strides = 0, asked = 0, threads = d->warp_size < LANES_MOST ? d->warp_size : LANES_MOST;
 	double both[MODES][STRIDES], *cycles = both[0];
 	const char *why = "points are missing";
 	uint32_t base = 0;
@@ -224,7 +242,7 @@ static void study_banks(struct study *s)
 	while (strides < STRIDES && strides * 4 * (d->warp_size - 1) + 4 + SPARE <= d->shared_per_block)
 		strides++;
 	for (unsigned i = 0; i < strides; i++)
-		cycles[i] = load_cycles(s, i, 0, &base, &why);
+		cycles[i] = is_asked(s, i) ? load_cycles(s, i, 0, &base, &why) : NAN;
 	/* Where banks can follow each other otherwise, that is drawn, too: strides that tell. */
 	bool other = false;
 	static const unsigned telling[] = {2, 3, 4, 6};
@@ -235,7 +253,7 @@ static void study_banks(struct study *s)
 	}
 	for (unsigned i = 0; i < strides && other && !study_pending(s); i++) {
 		const char *ignored;
-		both[1][i] = load_cycles(s, i, OTHER_MODE, &base, &ignored);
+		both[1][i] = is_asked(s, i) ? load_cycles(s, i, OTHER_MODE, &base, &ignored) : NAN;
 	}
 	if (study_pending(s))
 		return;
@@ -244,6 +262,8 @@ static void study_banks(struct study *s)
 		return;
 	}
 	struct fits f = eliminate(base, threads, cycles, strides);
+	for (unsigned i = 0; i < strides; i++)
+		asked += isfinite(cycles[i]);
 	if (fabs(cycles[0] - cycles[1]) <= FITS + FITS_SHARE * cycles[1])
 		study_text(s, "shared.broadcast", "yes", "one word for all threads, and one for each", "conflict:0",
 			   "a load takes %.2f cycles when all threads read one word, %.2f when each reads its own",
@@ -289,7 +309,7 @@ static void study_banks(struct study *s)
 	else
 		study_measured_number(s, keys[2], (f.least + f.most) / 2, f.least * 0.99, f.most * 1.01, "sm",
 				      "slope of a load's time over the passes that its most wanted bank needs",
-				      "conflict", "loads at %u strides, of one warp", strides);
+				      "conflict", "loads at %u strides, of one warp", asked);
 }
 
 static int draw_banks(const struct study *s, struct figure_list *out)

@@ -9,7 +9,12 @@
 #include <string.h>
 
 enum { SHARING_PAIR, SHARING_SWEEP, SHARING_CLOCKS, SHARING_BANDWIDTH, SHARING_TEXTURE };
-enum { SWEEP = 40 /* footprints */, SWEEP_PLACES = 3, SOURCES = 2 * SHARE_LEVELS + 1 };
+enum {
+	SWEEP = 40 /* footprints */,
+	FEWER = 4 /* times, where no paper draws them */,
+	SWEEP_PLACES = 3,
+	SOURCES = 2 * SHARE_LEVELS + 1
+};
 #define TEXTURE_LINES 1024 /* of a level of textures that is filled: all SMs read more than that, beside each of them */
 enum { FEW_LINES = 48 /* of one that is asked the other way round */ };
 enum { CLOCK_STEPS = 8 /* cycles that reading the clock may take off a hit, or not */ };
@@ -284,7 +289,7 @@ static void sweep(struct share_path *c)
 	unsigned places = sweep_places(c, sm);
 	for (unsigned i = 0; i < places * SWEEP; i++) {
 		unsigned lines = (i % SWEEP + 1) * step;
-		if (lines < 4 || lines > top)
+		if (lines < 4 || lines > top || (i % FEWER && !study_for_figures(c->study)))
 			continue;
 		share_ring(c, c->levels - 1, p);
 		p[SHARE_PLACE] = c->kind;

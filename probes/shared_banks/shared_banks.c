@@ -1,6 +1,7 @@
 /* Bank conflicts of shared memory: what a load takes when the threads of a warp read words at a stride. Mei 2014, Listing 1. */
 #include "probe/probe.h"
 #include "stat/stat.h"
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -99,6 +100,7 @@ static unsigned extra_passes(const struct banks *b, unsigned threads, unsigned s
 {
 	unsigned row = b->banks * b->width, group = row / 4, extra = 0;
 
+	assert(b->banks && b->mode && row);
 	group = group > b->banks ? b->banks : group;
 	group = group > b->lanes ? b->lanes : group;
 	group = group > HALF ? HALF : group;

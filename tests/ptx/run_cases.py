@@ -132,6 +132,10 @@ CASES = {
                 "mbarrier.test_wait.parity.shared.b64 %p1, [%r1], 0; mbarrier.complete_tx.relaxed.cta.shared.b64 [%r1], 16;"
                 "mbarrier.test_wait.parity.shared.b64 %p2, [%r1], 0; selp.b32 %r2, 1, 0, %p1; selp.b32 %r3, 1, 0, %p2;"
                 "st.global.u32 [%q1], %r2; st.global.u32 [%q1+4], %r3;", more=".shared .align 8 .b64 b;"), [0, 1]),
+    "an address that begins below zero":
+        (kernel("mov.u32 %r1, 9; mov.u32 %r2, s; st.shared.u32 [%r2+16], %r1; sub.u32 %r2, %r2, 8; ld.shared.u32 %r3, [%r2+24]; st.shared.v2.u32 [%r2+8], {%r3, %r1};"
+                "ld.shared.v2.u32 {%r4, %r5}, [%r2+8]; atom.shared.add.u32 %r6, [%r2+12], 1; ld.shared.u32 %r7, [%r2+12]; st.global.v2.u32 [%q1], {%r4, %r5};"
+                "st.global.v2.u32 [%q1+8], {%r6, %r7};", more=".shared .align 8 .b8 s[64];"), [9, 9, 9, 10]),
     "counting at a barrier": (kernel(lanes("mov.u32 %r2, %tid.x; setp.lt.u32 %p1, %r2, 40; bar.red.popc.u32 %r3, 0, %p1; barrier.cta.red.and.pred %p2, 0, %p1;"
                                            "bar.red.or.pred %p3, 0, !%p1; selp.b32 %r4, 100, 0, %p2; selp.b32 %r5, 1000, 0, %p3; add.u32 %r1, %r3, %r4; add.u32 %r1, %r1, %r5;")),
                               [1040] * 32, "", 64),

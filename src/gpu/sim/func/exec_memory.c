@@ -174,9 +174,11 @@ INLINE uint64_t element(const uint8_t *p, unsigned bytes, bool is_signed, unsign
 	return v;
 }
 
+/* What a register of 32 bits begins is counted in 32 bits: compilers write -8 + 8. */
 static uint64_t address_of(const struct func_warp *w, const struct func_inst *i, unsigned code, uint32_t lane)
 {
-	return exec_get(w, i->a, code & MEM_ADDRESS_64, lane) + i->imm;
+	const uint64_t a = exec_get(w, i->a, code & MEM_ADDRESS_64, lane) + i->imm;
+	return code & MEM_ADDRESS_64 ? a : (uint32_t)a;
 }
 
 /* Of one element, of 1, 2 or 4. */

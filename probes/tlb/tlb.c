@@ -291,7 +291,9 @@ static void conclude_path(struct study *s, struct tlb_path *c, const struct tlb_
 		conclude_step(s, c, key, c->level_count);
 	else
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "%s",
-			      sure < c->level_count	  ? c->level[sure].reach.why
+			      sure < c->level_count && !c->level[sure].reach.why[0]
+				  ? "what misses the last level was not timed: only all rings together told its shape"
+			      : sure < c->level_count	  ? c->level[sure].reach.why
 			      : c->clarity == TLB_UNCLEAR ? "noise, or one more level, hides which cost is the last one"
 			      : most			  ? "one more level may reach over all of the memory"
 							  : "what memory could not be used may show one more level");

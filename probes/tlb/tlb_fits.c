@@ -51,7 +51,7 @@ static double noise_in(const struct tlb_path *c, unsigned k, const struct tlb_vi
 /* Visits that cost as much as a miss, and those that cost as much less than a hit: what makes the other line of the page dear. less: or half as
  * much less. */
 struct balance {
-	double high, low, lower, less, told;
+	double high, low, less, told;
 };
 
 static struct balance balance_of(const struct tlb_path *c, unsigned k, const struct tlb_view *w)
@@ -92,7 +92,7 @@ static double around(const struct tlb_path *c, double cost)
 
 /* As balance_of, but only of visits that cost what a miss of level k costs, as far as the survey saw. Lines that some cache of data
  * has now and then cost as much more as that cache is faster, and are left out unless both are alike. low: as far below a hit, of this level
- * or of one above, as those visits would be beyond it; lower: or anywhere between. */
+ * or of one above, as those visits would be beyond it. */
 static struct balance balance_at(const struct tlb_path *c, unsigned k, const struct tlb_view *w)
 {
 	double cost[TLB_STEPS + 1 + TLB_ODD], wide[TLB_STEPS + 1 + TLB_ODD];
@@ -109,17 +109,15 @@ static struct balance balance_at(const struct tlb_path *c, unsigned k, const str
 		wide[i] = around(c, cost[i]);
 	for (uint32_t v = 0; v < w->visits; v++) {
 		const double is = w->cost[v];
-		bool high = false, low = false, lower = false;
+		bool high = false, low = false;
 		b.told += !isnan(is);
 		for (unsigned i = 0; i < n; i++) {
 			high = high || (tlb_missed(c, k, (float)is) && fabs(is - cost[i]) <= wide[i]);
 			for (unsigned j = 0; j <= k && !low; j++)
 				low = fabs(2 * c->step[j] - is - cost[i]) <= wide[i];
-			lower = lower || (2 * hit - is >= cost[i] - wide[i] && hit - is <= cost[i] + wide[i]);
 		}
 		b.high += high;
 		b.low += low && is < -c->gap;
-		b.lower += lower && is < -c->gap;
 	}
 	return b;
 }
@@ -261,20 +259,9 @@ static void add_balance(void *ctx, unsigned order, const struct tlb_view *w)
 	s->sum.told += one.told;
 	s->at.high += at.high;
 	s->at.low += at.low;
-	s->at.lower += at.lower;
 	tlb_roles_add(s->c, w, s->roles);
 	s->skipped += w->skipped;
 	s->laps += w->visits / w->pages;
-}
-
-/* And whether so many more visits cost what misses do, wherever hits of this level or of those above would be as far below. Where one
- * order has told that they do not fit, caches of data may make any number of others too cheap by what no miss costs. */
-static bool some_missed(const struct orders_sum *s)
-{
-	const double more = s->at.high - s->at.lower, all = s->sum.high - s->sum.low;
-
-	return more > TLB_SURE_NOT * sqrt(s->at.high + s->at.lower + 1) && more > TLB_LAP_LEAST * s->laps &&
-	       (s->denied || all > TLB_LAP_LEAST * s->laps);
 }
 
 static void look_at_roles(void *ctx, unsigned order, const struct tlb_view *w)
@@ -318,8 +305,7 @@ static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct t
 			return state;
 		const double more = s.sum.high - s.sum.low, chance = chance_of(&s.sum);
 		*fits = !s.denied && no_surplus(&s.sum, s.laps);
-		over = (!as_others(&s.sum, &s.at) && more > TLB_SURE_NOT * chance && more > TLB_LAP_LEAST * s.laps) ||
-		       some_missed(&s);
+		over = !as_others(&s.sum, &s.at) && more > TLB_SURE_NOT * chance && more > TLB_LAP_LEAST * s.laps;
 		const int says = by_roles(&s, ring, last, turns);
 		if (says) {
 			*fits = says > 0;

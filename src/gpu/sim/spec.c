@@ -428,6 +428,8 @@ static int read_all(const struct spec_file *f, struct sim_spec *s)
 		rc = read_offsets(f, s);
 	if (rc == 0)
 		rc = read_splits(f, s);
+	if (rc == 0)
+		rc = spec_split_l1(f, s);
 	return rc ? rc : spec_check(f, s);
 }
 

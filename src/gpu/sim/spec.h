@@ -249,6 +249,7 @@ struct sim_spec {
 	uint32_t shared_bank_mode;    /* bytes after which the next bank follows, 0 = bank width */
 	enum shared_broadcast shared_broadcast;
 	struct path_spec constant, global; /* global.level[0] is the SM's L1 when has_l1 */
+	struct cache_spec l1_split;	   /* the L1 beside the smallest shared_split; not present: as it always is */
 	bool has_l1, has_l2; /* of global: which levels exist; .cg skips the L1. The L1 is global.level[0] and the L2
 	                                     * global.level[1], whichever of them exists; global.levels counts them */
 	struct path_spec texture; /* when has_texture; else texture loads take the global path */

@@ -48,6 +48,34 @@ int spec_set_sizes(const struct spec_file *f, struct cache_spec *c, const char *
 	return 0;
 }
 
+int spec_split_l1(const struct spec_file *f, struct sim_spec *s)
+{
+	static const char key[] = "cache.global.l1.split.size", ways[] = "cache.global.l1.split.ways";
+	struct cache_spec *c = &s->l1_split;
+	const struct cache_spec *usual = &s->global.level[0];
+	const uint64_t size = c->size, way = (uint64_t)c->ways * usual->line;
+	const uint32_t line = spec_line_number(f, spec_line(f, key) ? key : ways), of = c->ways;
+	if (!size && !of)
+		return 0;
+	if (!size || !of)
+		return spec_fail(f, line, "'%s' and '%s' are given together", key, ways);
+	if (!s->has_l1 || !s->shared_splits)
+		return spec_fail(f, line, "'%s' is for an L1 whose launches choose among 'shared.splits'", key);
+	if (size % way || usual->set_ways || usual->mapping != MAP_MODULO)
+		return spec_fail(
+		    f, line,
+		    "'%s' is %llu bytes, no multiple of %u ways of %u bytes a line, or of a level whose sets "
+		    "are unequal or hashed",
+		    key, (unsigned long long)size, of, usual->line);
+	*c = *usual;
+	c->size = size;
+	c->ways = of;
+	c->sets = (uint32_t)(size / way);
+	if (of != usual->ways && (c->policy == POLICY_SCHEDULE || c->policy == POLICY_WEIGHTED))
+		c->policy = POLICY_LRU;
+	return 0;
+}
+
 int spec_schedule(const struct spec_file *f, struct cache_spec *c, const char *key)
 {
 	const struct spec_line *l = spec_line(f, key);

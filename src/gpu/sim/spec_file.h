@@ -124,6 +124,8 @@ extern const char *const spec_share_names[]; /* in the order of enum fetch_share
 /* set_sizes: fills in ways, sets and size, which may be given too and then have to agree. */
 int spec_set_sizes(const struct spec_file *f, struct cache_spec *c, const char *key);
 int spec_schedule(const struct spec_file *f, struct cache_spec *c, const char *key); /* when the ways are known */
+/* The L1 beside the smallest shared memory, from that beside the largest; when the sizes that launches choose are known. */
+int spec_split_l1(const struct spec_file *f, struct sim_spec *s);
 /* stem: "cache.global.l1", where its keys stand. */
 int spec_check_cache(const struct spec_file *f, const struct cache_spec *c, const char *stem);
 

@@ -91,7 +91,7 @@ const struct spec_key spec_keys[] = {
 	{"branch.yield_after", DIM_COUNT, KIND_U32, IN_SPEC(yield_after), 64, 1e9, "65536", NO_WORDS, "independent threads: backward branches of a warp after which lanes that wait to meet others go on without them"},
 
 	{"shared.size", DIM_BYTES, KIND_U64, IN_SPEC(shared_per_sm), 1, 1e8, REQUIRED, NO_WORDS, "shared memory of one SM"},
-	{"shared.splits", DIM_BYTES, KIND_CUSTOM, HOME_SPEC, 0, 1, 1e8, "", NO_WORDS, "the sizes of an SM's shared memory that a launch can choose, ascending to shared.size, which it has if it does not; at most 16. The L1 stays as it is described"},
+	{"shared.splits", DIM_BYTES, KIND_CUSTOM, HOME_SPEC, 0, 1, 1e8, "", NO_WORDS, "the sizes of an SM's shared memory that a launch can choose, ascending to shared.size, which it has if it does not; at most 16"},
 	{"shared.per_block", DIM_BYTES, KIND_U64, IN_SPEC(shared_per_block), 1, 1e8, REQUIRED, NO_WORDS, "most shared memory that one block may have"},
 	{"shared.opt_in", DIM_BYTES, KIND_U64, IN_SPEC(shared_opt_in), 0, 1e8, "0", NO_WORDS, "most shared memory of a block whose kernel opts in to more than shared.per_block; 0: none can"},
 	{"shared.latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(shared.memory_latency), 1, 10000, REQUIRED, NO_WORDS, "cycles from a load in shared memory to its use, without conflicts and without address operations"},
@@ -135,6 +135,8 @@ const struct spec_key spec_keys[] = {
 	{"cache.global.l1.tags", DIM_COUNT, KIND_U32, IN_SPEC(global.level[0].tags), 0, 64, "0", NO_WORDS, "lines that the level looks up in a cycle; its data lie in banks as shared memory's do, and a load takes a cycle for each further word of one bank; 0: a load's transactions go one behind the other, each load.global.issue"},
 	{"cache.global.l1.emptied", DIM_YESNO, KIND_BOOL, IN_SPEC(global.level[0].emptied), 0, 1, "no", NO_WORDS, "whether every launch finds the level empty"},
 	{"cache.global.l1.fill_cost", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(global.level[0].fill_cost), 0, 1000, "0", NO_WORDS, "cycles that the level's line takes longer from memory than what a load that skips the level brings from there; not where the L2 has it"},
+	{"cache.global.l1.split.size", DIM_BYTES, KIND_U64, IN_SPEC(l1_split.size), 1, GIB, "", NO_WORDS, "bytes of data that the level holds in launches that get the smallest of shared.splits; absent: as in all others"},
+	{"cache.global.l1.split.ways", DIM_COUNT, KIND_U32, IN_SPEC(l1_split.ways), 1, CACHE_WAYS_MAX, "", NO_WORDS, "lines of one of its sets then; where they are other ways than a list of them was given for, the oldest line is replaced"},
 	{"cache.global.l1.shared_with", DIM_NAME, KIND_CUSTOM, HOME_SPEC, 0, 0, 0, "none", "none shared", "shared: the level gives up as much as the shared memory of resident blocks takes, and its size is that with none"},
 	{"cache.instruction.<l>.shared_with", DIM_NAME, KIND_CUSTOM, HOME_SPEC, 0, 0, 0, "none", "none constant.l1 constant.l2 constant.l3 constant.l4 global.l2", "the level of another path that is the very same cache; the geometries agree"},
 	{"cache.instruction.fetch_bytes", DIM_BYTES, KIND_U32, IN_SPEC(fetch.block), 4, 4096, "", NO_WORDS, "bytes that one fetch takes from the first level, a power of two; required when there are levels"},

@@ -32,7 +32,10 @@ struct dice {
 	int shared_bytes;		    /* of an SM */
 	bool lent;			    /* the L1 gives ways to shared memory */
 	bool l1, l2;			    /* of the global path */
-	double nearest;			    /* least latency of all operations and of the nearest constants, cycles */
+	bool modulo;			    /* the last level that was drawn finds its equal sets by a remainder */
+	int l1_ways;			    /* 0: of unequal or hashed sets */
+	long long l1_size;
+	double nearest; /* least latency of all operations and of the nearest constants, cycles */
 };
 
 /* ---- device and core ---- */
@@ -293,6 +296,7 @@ static const char *roll_level(struct dice *d, const char *path, const char *leve
 	if (policy[0] == 'w')
 		roll_chances(d, path, level, g);
 	spec_random_interval(d->out, stem, d->seed, latency);
+	d->modulo = !twist.unequal && mapping[0] == 'm';
 	return twist.unequal ? NULL : twist.policy ? twist.policy : policy;
 }
 
@@ -399,6 +403,8 @@ static void roll_global(struct dice *d)
 		while (g.sector > 32 && draw_chance(&d->r, 0.5))
 			g.sector /= 2;
 		roll_lending(d, g.size, roll_level(d, "global", "l1", &g, "sm", latency));
+		d->l1_ways = d->modulo ? g.ways : 0;
+		d->l1_size = g.size;
 		line = g.sector;
 		least = 2 * g.size > least ? 2 * g.size : least;
 		latency += step(d);
@@ -454,6 +460,10 @@ static void roll_splits(struct dice *d)
 		draw_put(d->out, "shared.splits", "KB", "%d, %d", kb / 4, kb);
 	else
 		draw_put(d->out, "shared.splits", "KB", "%d, %d, %d", kb / 4, kb / 2, kb);
+	if (!d->l1_ways || 2 * d->l1_ways > WAYS_MOST || !draw_chance(&o.r, 0.5))
+		return;
+	draw_put(d->out, "cache.global.l1.split.size", "bytes", "%lld", 2 * d->l1_size);
+	draw_put_int(d->out, "cache.global.l1.split.ways", "count", 2 * d->l1_ways);
 }
 
 /* A third of the GPUs is quiet. */

@@ -142,8 +142,8 @@ static void tell_drawn(struct teller *t, const struct cache_spec *c, const char 
 	}
 }
 
-static void tell_cache(struct teller *t, const struct sim_spec *s, const struct cache_spec *c, const char *path,
-		       const char *level)
+/* What misses tell of a level. */
+static void tell_geometry(struct teller *t, const struct cache_spec *c, const char *stem)
 {
 	char key[KEY_BYTES];
 	const double spare = (double)c->victims * c->line / 2;
@@ -153,10 +153,27 @@ static void tell_cache(struct teller *t, const struct sim_spec *s, const struct 
 	} numbers[] = {
 	    /* What a buffer beside the level keeps may count as its own. */
 	    {"size", (double)c->size + spare, spare},
-	    {"copy_size", (double)c->size, COPY_TOLERANCE * (double)c->size + 2 * spare},
 	    {"line", c->line, 0},
 	    {"sector", c->sector, 0},
 	    {"sets", c->sets, 0},
+	};
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+		snprintf(key, sizeof key, "%s.%s", stem, numbers[i].property);
+		tell_number(t, key, numbers[i].number, numbers[i].tolerance);
+	}
+	tell_ways(t, c, stem);
+}
+
+static void tell_cache(struct teller *t, const struct sim_spec *s, const struct cache_spec *c, const char *path,
+		       const char *level)
+{
+	char key[KEY_BYTES];
+	const double spare = (double)c->victims * c->line / 2;
+	const struct {
+		const char *property;
+		double number, tolerance;
+	} numbers[] = {
+	    {"copy_size", (double)c->size, COPY_TOLERANCE * (double)c->size + 2 * spare},
 	    {"partitions", c->partitions, 0},
 	    /* The mean over the lines' partitions: half of them are far. */
 	    {"latency", c->latency + (c->partitions > 1 ? c->far_extra / 2 : 0), LATENCY_TOLERANCE},
@@ -171,7 +188,7 @@ static void tell_cache(struct teller *t, const struct sim_spec *s, const struct 
 	snprintf(key, sizeof key, "cache.%s.%s", path, level);
 	tell_mapping(t, c, key);
 	tell_policy(t, c, key);
-	tell_ways(t, c, key);
+	tell_geometry(t, c, key);
 }
 
 static void tell_no_cache(struct teller *t, const char *path, const char *level)
@@ -262,6 +279,8 @@ static void tell_global(struct teller *t, const struct sim_spec *s)
 	const struct path_spec *p = &s->global;
 	if (s->has_l1) {
 		tell_cache(t, s, &p->level[0], "global", "l1");
+		if (s->shared_splits)
+			tell_geometry(t, s->l1_split.present ? &s->l1_split : &p->level[0], "cache.global.l1.split");
 		if (s->has_l2) { /* alone, the two are one */
 			tell_number(t, "cache.global.l1.miss_cost", p->level[0].miss_cost, LATENCY_TOLERANCE);
 			tell_number(t, "cache.global.l1.fill_cost", p->level[0].fill_cost, 1.5 * LATENCY_TOLERANCE);

@@ -296,6 +296,18 @@ static void core(struct twin *t)
 	}
 }
 
+/* The L1 beside the smallest of them, where both are of equal sets that a remainder finds. */
+static void split_l1(struct twin *t)
+{
+	const struct finding *mapping = twin_found(t, "cache.global.l1.mapping");
+	if (!twin_found(t, "cache.global.l1.sets") || !twin_found(t, "cache.global.l1.split.sets") ||
+	    !twin_found(t, "cache.global.l1.split.size") || !twin_found(t, "cache.global.l1.split.ways") ||
+	    (mapping && strcmp(mapping->value.text, "hash") == 0))
+		return;
+	twin_take(t, "cache.global.l1.split.size", "bytes", 0, "");
+	twin_take(t, "cache.global.l1.split.ways", "count", 0, "");
+}
+
 /* Up to all of it. An L1 that gives ways to shared memory has no such sizes. */
 static void splits(struct twin *t, double size)
 {
@@ -310,6 +322,7 @@ static void splits(struct twin *t, double size)
 	twin_line(t, "shared.splits", str_text(&list), "bytes", f, NULL);
 	t->failed |= list.failed;
 	str_free(&list);
+	split_l1(t);
 }
 
 static void shared(struct twin *t)

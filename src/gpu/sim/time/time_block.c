@@ -18,6 +18,7 @@ int time_blocks_check(struct time_run *x)
 	x->grid->blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
 	time_need(&x->need, s, threads, x->p->func->registers, l->shared_bytes, x->p->barriers);
 	x->need.room = time_shared_room(s, x->g->shared_percent, x->need.shared);
+	time_choose_l1(x->g, x->need.room);
 	x->warps_per_block = x->need.warps;
 	x->block_launch = (uint32_t)(s->block_launch + 0.5);
 	x->warp_launch = (uint32_t)(s->warp_launch + 0.5);

@@ -192,6 +192,23 @@ void time_divide_shared(struct time_gpu *g, uint32_t percent)
 	g->shared_percent = percent;
 }
 
+void time_choose_l1(struct time_gpu *g, uint64_t room)
+{
+	const struct sim_spec *s = g->spec;
+	struct time_level *l = g->global_l1;
+	if (!l || !s->l1_split.present)
+		return;
+	const struct cache_spec *c = room == s->shared_split[0] ? &s->l1_split : &s->global.level[0];
+	for (uint32_t n = 0; l->spec != c && n < l->count; n++) {
+		struct time_cache *old = &l->cache[n];
+		const struct rng rng = old->rng;
+		cache_free(old);
+		cache_init(old, c, 0, 0);
+		old->rng = rng;
+	}
+	l->spec = c;
+}
+
 void time_flush(struct time_gpu *g)
 {
 	for (uint32_t k = 0; k < g->level_count; k++)

@@ -486,6 +486,8 @@ void time_far_ahead(const struct time_gpu *g, const struct time_cluster *c, cons
 void time_far_look(struct time_cluster *c);
 /* Says which levels of a route are on the far side. */
 void time_split(struct time_gpu *g, struct time_route *r);
+/* The L1 that stands beside so much shared memory of an SM; empty where another stood there. */
+void time_choose_l1(struct time_gpu *g, uint64_t room);
 
 /* ---- time_far.c: the queue of a cluster, and its serving ---- */
 /* With the pieces from `piece` on. NULL: out of memory. */

@@ -334,6 +334,9 @@ static void impossible_cores(void **state)
 	expect_added("shared.splits = 8, 4, 16 KB # x", "each larger than the last");
 	expect_added("shared.splits = 4, 8 KB # x", "ends with 'shared.size'");
 	expect_added("shared.splits = 16 KB # x", "has another size before it");
+	expect_added("cache.global.l1.split.size = 8 KB # x", "are given together");
+	expect_added("cache.global.l1.split.size = 8 KB # x\ncache.global.l1.split.ways = 2 count # x",
+		     "whose launches choose among 'shared.splits'");
 	expect_added("topology.sm_numbers = 0, 0 count # x", "every number from 0 to 1 stands there once");
 	expect_added("topology.sm_numbers = 0, 2 count # x", "every number from 0 to 1 stands there once");
 	expect_added("topology.sm_numbers = 1 count # x", "has 1 values for 2 SMs");

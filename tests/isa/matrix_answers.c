@@ -267,7 +267,7 @@ static int run_case(struct gpu *g, const struct matrix_case *c, const uint32_t *
 {
 	struct native_info native;
 	struct str text;
-	uint32_t id;
+	uint32_t id = 0;
 	str_init(&text);
 	write_text(&text, g->ops->info(g), c);
 	struct kernel_source src = {.name = c->name, .entry = "k", .text = str_text(&text)};

@@ -191,8 +191,8 @@ static void study_mapped(struct study *s)
 	static const char key[] = "host.mapped.latency";
 	const struct times few = host_times(study_ask(s, HOST_MAPPED, MAPPED_TURNS / 8, NULL), 2),
 			   many = host_times(study_ask(s, HOST_MAPPED, MAPPED_TURNS, NULL), 2);
-	const double links = MAPPED_LINKS * (MAPPED_TURNS - MAPPED_TURNS / 8), ns = (many.ns - few.ns) / links,
-		     lo = (many.lo - few.hi) / links, hi = (many.hi - few.lo) / links;
+	const double links = MAPPED_LINKS * (MAPPED_TURNS - MAPPED_TURNS / 8), ns = (many.ns - few.ns) / links;
+	double lo = (many.lo - few.hi) / links, hi = (many.hi - few.lo) / links;
 	if (study_pending(s))
 		return;
 	if (!few.ok || !many.ok || lo <= 0) {
@@ -202,11 +202,12 @@ static void study_mapped(struct study *s)
 		return;
 	}
 	static const char method[] = "time of chains of loads of the host's memory, two lengths subtracted";
-	if (hi <= 1.2 * lo)
+	if (hi <= 1.2 * lo) {
+		stat_widen(ns, MAPPED_BETWEEN_RUNS, &lo, &hi);
 		study_measured_number(s, key, 1e-9 * ns, 1e-9 * lo, 1e-9 * hi, "card", method, "mapped",
 				      "each load asks for a line that the launch has not read, of %d in random order",
 				      MAPPED_LINKS * MAPPED_TURNS);
-	else
+	} else
 		study_likely_number(s, key, 1e-9 * ns, 1e-9 * lo, 1e-9 * hi, "card", method, "mapped",
 				    "launches alike differ by %.0f %%", 100 * (hi / lo - 1));
 }

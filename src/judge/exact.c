@@ -8,8 +8,8 @@
 #define CONTRADICTED                                                                                                   \
 	10 /* accesses of a ring that are otherwise than a rule says, besides the most of noise: then it is another rule */
 
-/* Accesses of a ring that are otherwise than the cache says. */
-static double contradictions(struct model_cache *c, const struct judge_ring *r)
+/* Accesses of a ring that are otherwise than the cache says; of more than `most` one more. */
+static double contradictions(struct model_cache *c, const struct judge_ring *r, double most)
 {
 	uint32_t next = 0, at = (r->n - r->warm % r->n) % r->n;
 	double wrong = 0;
@@ -19,7 +19,7 @@ static double contradictions(struct model_cache *c, const struct judge_ring *r)
 		model_access(c, r->at[at]);
 		at = at + 1 < r->n ? at + 1 : 0;
 	}
-	for (uint32_t i = 0; i < r->laps * r->seen; i++) {
+	for (uint32_t i = 0; i < r->laps * r->seen && wrong <= most; i++) {
 		const bool missed = next < r->misses && r->missed[next] == i;
 		next += missed;
 		wrong += model_access(c, r->at[at]) == missed;
@@ -48,13 +48,13 @@ static int of_rule(const struct judge_ring *ring, unsigned rings, const double *
 			out->ll += of_ring[i];
 			continue;
 		}
-		const double m = contradictions(&c, &ring[i]);
+		/* No rule that is not contradicted by noise alone. */
+		const double most = JUDGE_NOISE * v + CONTRADICTED, m = contradictions(&c, &ring[i], most);
 		all += n;
 		out->wrong += m;
 		out->of += v;
 		out->ll += judge_noise(m, v);
-		/* No rule that is not contradicted by noise alone. */
-		if (m > JUDGE_NOISE * v + CONTRADICTED)
+		if (m > most)
 			out->ll = -INFINITY;
 	}
 	model_cache_close(&c);

@@ -110,13 +110,43 @@ static unsigned choose(const struct judge_ring *ring, unsigned rings, bool *take
 	return n;
 }
 
-/* Holds each shape to the rings which[from .. to - 1] as well, and leaves the best `keep`. */
-static void race(struct judge_room *room, const struct judge_ring *ring, const unsigned *which, unsigned from,
-		 unsigned to, struct judge_shape *shape, unsigned *n, unsigned keep)
+static bool same_mapping(const struct judge_shape *a, const struct judge_shape *b)
 {
-	for (unsigned k = 0; k < *n; k++)
-		for (unsigned i = from; i < to; i++)
-			shape[k].ll += of_ring(room, &ring[which[i]], &shape[k]);
+	return a->line == b->line && a->sector == b->sector && a->sets == b->sets && a->shift == b->shift &&
+	       a->folded == b->folded;
+}
+
+/* Adds to each shape log P of the rings which[from .. to - 1]; which: NULL: ring[from .. to - 1]. What a mapping makes of a ring is counted once for
+ * all its numbers of ways. Up to SECOND shapes. */
+static void hold_all(struct judge_room *room, const struct judge_ring *ring, const unsigned *which, unsigned from,
+		     unsigned to, struct judge_shape *shape, unsigned n)
+{
+	bool held[SECOND] = {false};
+
+	for (unsigned k = 0; k < n; k++) {
+		unsigned alike[SECOND], count = 0;
+		uint32_t most = 0;
+		for (unsigned j = k; j < n && !held[k]; j++)
+			if (!held[j] && same_mapping(&shape[k], &shape[j])) {
+				alike[count++] = j;
+				most = shape[j].ways > most ? shape[j].ways : most;
+			}
+		for (unsigned i = from; i < to && count; i++) {
+			double ll[JUDGE_WAYS_MOST + 1] = {0};
+			struct judge_tally t;
+			judge_tally(room, &ring[which ? which[i] : i], &shape[k], &t);
+			judge_likelihood(&t, most, ll);
+			for (unsigned j = 0; j < count; j++)
+				shape[alike[j]].ll += ll[shape[alike[j]].ways];
+		}
+		for (unsigned j = 0; j < count; j++)
+			held[alike[j]] = true;
+	}
+}
+
+/* Leaves the best `keep`. */
+static void leave(struct judge_shape *shape, unsigned *n, unsigned keep)
+{
 	qsort(shape, *n, sizeof(*shape), better);
 	*n = *n < keep ? *n : keep;
 }
@@ -162,8 +192,9 @@ static void screen(struct judge_room *room, const struct judge_ring *ring, unsig
 		if (hold(room, ring, which, first, &q, least, most, best, ll))
 			add_ways(shape, n, q, least, most, ll);
 	}
-	race(room, ring, which, 0, 0, shape, n, SECOND);
-	race(room, ring, which, first, chosen, shape, n, JUDGE_KEPT);
+	leave(shape, n, SECOND);
+	hold_all(room, ring, which, first, chosen, shape, *n);
+	leave(shape, n, JUDGE_KEPT);
 }
 
 /* ---- what is left ---- */
@@ -286,11 +317,9 @@ static int weigh(struct arena *a, const struct judge_ring *ring, struct judge_re
 	screen(room, ring, r->rings, which, choose(ring, r->rings, taken, which), shape, &n, &r->candidates);
 	r->kept = n;
 	memcpy(r->shape, shape, n * sizeof(*shape));
-	for (unsigned k = 0; k < n; k++) {
+	for (unsigned k = 0; k < n; k++)
 		r->shape[k].ll = 0;
-		for (unsigned i = 0; i < r->rings; i++)
-			r->shape[k].ll += of_ring(room, &ring[i], &r->shape[k]);
-	}
+	hold_all(room, ring, NULL, 0, r->rings, r->shape, n);
 	if (!n)
 		return 0;
 	sort(r);

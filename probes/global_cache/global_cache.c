@@ -2,17 +2,14 @@
 #include "global_draw.h"
 #include "large_sides.h"
 #include "probe/trace.h"
-#include "split_l1.h"
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { GLOBAL_CHASE = DRAWN_CHASE, GLOBAL_LAP, GLOBAL_SWEEP, GLOBAL_STRIDES };
-/* Kinds of load: through the L1 or past it. Records go to shared memory, but for PAST_L1, NEAR_BARE and NEAR_SPLIT, whose launches have none; those
- * of the last ask for next to none of it. */
-enum { NEAR = DRAWN_NEAR, PAST_L1 = DRAWN_PAST_L1, PAST_L1_QUIET, NEAR_BARE, NEAR_SPLIT };
-enum { SPLIT_PERCENT = 1 };
+/* Kinds of load: through the L1 or past it. Records go to shared memory, but for PAST_L1 and NEAR_BARE, whose launches have none. */
+enum { NEAR = DRAWN_NEAR, PAST_L1 = DRAWN_PAST_L1, PAST_L1_QUIET, NEAR_BARE };
 
 #define BRACKET 0.1 /* of a size: one that is known no better is not measured */
 
@@ -23,14 +20,7 @@ static struct chase_load load_of(const struct study *s, unsigned kind)
 
 static bool records_in_shared(unsigned kind)
 {
-	return kind != PAST_L1 && kind != NEAR_BARE && kind != NEAR_SPLIT;
-}
-
-static int divided(struct job *j, unsigned kind, int rc)
-{
-	if (kind == NEAR_SPLIT)
-		j->launch.shared_percent = SPLIT_PERCENT;
-	return rc;
+	return kind != PAST_L1 && kind != NEAR_BARE;
 }
 
 static int setup_chase(const struct study *s, double x, const double *p, struct job *j)
@@ -41,14 +31,14 @@ static int setup_chase(const struct study *s, double x, const double *p, struct 
 	const struct chase_kernel k = {.template_path = "probes/global_cache/global_chase.ptx",
 				       .load = load_of(s, kind),
 				       .in_shared = records_in_shared(kind)};
-	return divided(j, kind, chase_setup(s, x, p, j, &k));
+	return chase_setup(s, x, p, j, &k);
 }
 
 static int setup_lap(const struct study *s, double x, const double *p, struct job *j)
 {
-	const unsigned kind = (unsigned)p[CHASE_PLACE] % 8;
-	const struct chase_kernel k = {.template_path = "probes/global_cache/global_lap.ptx", .load = load_of(s, kind)};
-	return divided(j, kind, lap_setup(s, x, p, j, &k));
+	const struct chase_kernel k = {.template_path = "probes/global_cache/global_lap.ptx",
+				       .load = load_of(s, (unsigned)p[CHASE_PLACE] % 8)};
+	return lap_setup(s, x, p, j, &k);
 }
 
 static int setup_sweep(const struct study *s, double x, const double *p, struct job *j)
@@ -77,7 +67,7 @@ static const struct experiment experiments[] = {
 
 static const char *const claims[] = {"cache.global.*", "memory.global.*", NULL};
 static const char by_kinds[] = "classes of latency of loads with and without the L1";
-static const char *const needs[] = {"clock", NULL}, *const helped[] = {"tlb", "registers", NULL};
+static const char *const needs[] = {"clock", NULL}, *const helped[] = {"tlb", NULL};
 
 static void inconclusive(struct study *s, const char *prefix, const char *why)
 {
@@ -518,22 +508,11 @@ static void conclude_memory(struct global *g)
 		chase_conclude_latency(g->s, key, &g->memory);
 }
 
-/* Of launches that ask for next to no shared memory. */
-static struct chase_path split_path(const struct global *g)
-{
-	struct chase_path c = g->near;
-
-	c.kind = c.quiet_kind = c.lap_kind = NEAR_SPLIT;
-	c.room = c.quiet_room = chase_room(study_device(g->s), records_in_shared(NEAR_SPLIT));
-	return c;
-}
-
 static void study_global(struct study *s)
 {
 	struct global g = {.s = s};
 
 	paths_of(&g);
-	struct chase_path split = split_path(&g);
 	if (find_caches(&g) != CHASE_DONE || measure_caches(&g) != CHASE_DONE || find_rows(&g) != CHASE_DONE)
 		return;
 	if (g.l1 == L1_THERE && g.l2 && is_no_faster(&g.near, &g.far, &g.l1_served, &g.l2_served)) {
@@ -542,8 +521,6 @@ static void study_global(struct study *s)
 		g.nearest = g.l1_served.mean;
 		g.first = g.l2_served.mean;
 	}
-	if (g.l1 == L1_THERE && !split_l1(&split))
-		return;
 	conclude_l1(&g);
 	conclude_l2(&g);
 	conclude_levels(&g);
@@ -559,8 +536,7 @@ const struct probe probe_global_cache = {
     .how = "The same chase as in constant memory runs twice over global memory. Its loads may use the L1, or "
 	   "they pass it by, so that each level is seen alone. Latencies of single accesses tell the levels "
 	   "apart, footprints give their sizes, neighbours the line and the sector. An L2 that is too large for "
-	   "one thread is filled by a whole block, and one thread then asks a sample of lines. A launch that gets a "
-	   "smaller part of one array for its shared memory shows the L1 beside that.",
+	   "one thread is filled by a whole block, and one thread then asks a sample of lines.",
     .fooled = "Open rows of memory, which look like one level more: a level whose steps are rows and not lines is "
 	      "left out of the count. An L1 that the driver makes smaller for shared memory: kernels that ask for "
 	      "the L1 keep their records in shared memory, a little of it, which leaves the most. When a kernel "

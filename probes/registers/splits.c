@@ -25,32 +25,73 @@ struct part {
 	uint32_t there, fewer;	 /* how many of either */
 };
 
-/* All of them together. False: points are missing, or what comes back is no answer. */
-static bool find(struct study *s, unsigned split, unsigned values, struct part *part)
+static bool is_told(const struct part *p)
 {
-	bool open = true;
-	while (open) {
+	return p->bad - p->ok <= STEP;
+}
+
+/* The parts to ask for next: both ends, then the middle between two that differ. Whoever asks for more gets no less, so those between two that are
+ * equal are as well. Returns how many; 0: all are told. */
+static unsigned choose(struct part *part, unsigned *which)
+{
+	unsigned n = 0, before = 0;
+
+	for (unsigned i = 0; i < ASKED; i += ASKED - 1)
+		if (!is_told(&part[i]))
+			which[n++] = i;
+	if (n)
+		return n;
+	for (unsigned i = 1; i < ASKED; i++) {
+		if (!is_told(&part[i]))
+			continue;
+		for (unsigned k = before + 1; k < i && part[before].ok == part[i].ok; k++) {
+			const double percent = part[k].percent;
+			part[k] = part[i];
+			part[k].percent = percent;
+		}
+		if (i > before + 1 && part[before].ok != part[i].ok)
+			which[n++] = (before + i) / 2;
+		before = i;
+	}
+	return n;
+}
+
+/* Halves between what fits and what does not, of all of them at once. False: points are missing, or what comes back is no answer. */
+static bool narrow(struct study *s, unsigned split, unsigned values, struct part *part, const unsigned *which,
+		   unsigned n)
+{
+	for (bool open = true; open;) {
 		open = false;
-		for (unsigned i = 0; i < ASKED; i++) {
-			struct part *r = &part[i];
+		for (unsigned i = 0; i < n; i++) {
+			struct part *r = &part[which[i]];
 			const double bytes = r->ok + floor((r->bad - r->ok) / 2 / STEP) * STEP;
-			if (r->bad - r->ok <= STEP)
+			if (is_told(r))
 				continue;
 			open = true;
-			const uint32_t n = resident(s, split, values, r->percent, bytes);
-			if (!n && !study_pending(s))
+			const uint32_t there = resident(s, split, values, r->percent, bytes);
+			if (!there && !study_pending(s))
 				return false;
-			if (n >= BLOCKS) {
+			if (there >= BLOCKS) {
 				r->ok = bytes;
-				r->there = n;
-			} else if (n) {
+				r->there = there;
+			} else if (there) {
 				r->bad = bytes;
-				r->fewer = n;
+				r->fewer = there;
 			}
 		}
 		if (study_pending(s))
 			return false;
 	}
+	return true;
+}
+
+static bool find(struct study *s, unsigned split, unsigned values, struct part *part)
+{
+	unsigned which[ASKED], n;
+
+	while ((n = choose(part, which)))
+		if (!narrow(s, split, values, part, which, n))
+			return false;
 	return true;
 }
 

@@ -50,8 +50,13 @@ static void study_split(struct study *s)
 			       .first_only = true};
 	struct chase_run walk[2];
 
-	if (!divisions || divisions->verdict != VERDICT_MEASURED || !l1 || l1->verdict == VERDICT_ABSENT)
+	if (!divisions || divisions->verdict != VERDICT_MEASURED || !l1 || l1->verdict == VERDICT_ABSENT) {
+		study_verdict(s, KEY("%s.size", stem), VERDICT_UNSUPPORTED, "chase", "%s",
+			      l1 && l1->verdict == VERDICT_ABSENT
+				  ? "there is no L1"
+				  : "launches are not seen to divide an SM's memory in several ways");
 		return;
+	}
 	const enum chase_state walked = chase_walk(&c, walk), state = walked == CHASE_DONE ? chase_survey(&c) : walked;
 	if (state == CHASE_DONE && c.level_count > 1)
 		chase_geometry(&c, 0);

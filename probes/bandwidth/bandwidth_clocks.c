@@ -16,8 +16,8 @@ static unsigned blocks_of(const struct point *pt)
 	return blocks >= 1 && blocks <= pt->words_per_repeat / BANDWIDTH_WORDS ? (unsigned)blocks : 0;
 }
 
-/* Where the SM of a block stands, or would stand, in a table of places that are more than there are SMs; each place is a block that ran on
- * it, SIZE_MAX none. words: of a block's output. */
+/* The place of a block's SM, or that it would have, in a table of more places than there are SMs. Each place is a block that ran on it,
+ * SIZE_MAX none. words: of a block's output. */
 static size_t place_of(const struct point *pt, size_t words, const size_t *table, size_t places, unsigned block)
 {
 	const uint32_t sm = pt->y[block * words + WORD_SM];

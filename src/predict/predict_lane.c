@@ -224,7 +224,7 @@ static bool compare(uint8_t cmp, uint8_t type, uint64_t a, uint64_t b, bool *kno
 	}
 }
 
-/* Where both are numbers; with one that is none, only an unordered comparison holds. */
+/* Ordered as numbers are. With an operand that is none, only an unordered comparison holds. */
 static bool compare_floats(uint8_t cmp, double x, double y)
 {
 	const bool none = x != x || y != y;

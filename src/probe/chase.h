@@ -230,7 +230,7 @@ enum chase_state chase_walk(struct chase_path *c, struct chase_run *run);
 uint64_t chase_first_fetch(struct chase_path *c, const struct chase_run *run);
 /* Classes and levels. */
 enum chase_state chase_survey(struct chase_path *c);
-/* Where the survey timed only a part of the largest footprint, and that hit: looks at whole laps of it and corrects `top`.
+/* Looks at whole laps of the largest footprint, where the survey timed only a part of it and that hit, and corrects `top`.
  * PENDING or DONE; as an older recording has no such laps, what the survey saw counts there. */
 enum chase_state chase_top_again(struct chase_path *c);
 /* Of the accesses of classes from .. end - 1, the part that is of class slow or slower, in each of the survey's footprints in which all of them are at

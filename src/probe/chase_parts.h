@@ -29,8 +29,8 @@ bool chase_beyond_swing(const struct chase_parts *parts, double swing, uint32_t 
 /* ---- what the steps of the clock cut off single accesses, as the whole loop tells: chase_lag.c ---- */
 /* Cycles that a turn of the loop took beyond what its accesses say: the loop, less what the clock's steps cut off. The first turns, whose
  * accesses are not recorded, fetch the code, from far where the chase has driven it out. twice: so ask for a chase of half as many accesses,
- * which does so as well, where the clock counts in steps: by what the two differ the turns alone are told. Where nobody asked for it, as in
- * an older recording, the long one has to do. r: of that footprint with these params. apart: by how much that differs from what the long one alone
+ * which does so as well, where the clock counts in steps: by what the two differ the turns alone are told. The long one has to do where
+ * nobody asked for it, as in an older recording. r: of that footprint with these params. apart: by how much that differs from what the long one alone
  * says, in whose turns the first ones are. PENDING or DONE. */
 enum chase_state chase_lag(struct chase_path *c, double footprint, const double *p, const struct chase_run *r,
 			   bool twice, double *lag, double *apart);

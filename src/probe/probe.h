@@ -95,7 +95,7 @@ void study_expect(struct study *s, unsigned experiment, double x, const double *
 /* Where a pass waits for points and the device compiles in the background, the rest of the pass may go on: what it asks for is only expected.
  * False: it may not. */
 bool study_ahead(struct study *s);
-/* Whether points are worth while that no finding hangs on: where a paper's figures are drawn. Where nothing is measured, always. */
+/* Whether points are worth while that no finding hangs on: where a paper's figures are drawn, and always where nothing is measured. */
 bool study_for_figures(const struct study *s);
 /* Some ask of this pass came back NULL and will be measured: return now or ask on, do not conclude. In infer mode always false. */
 bool study_pending(const struct study *s);

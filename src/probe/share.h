@@ -10,8 +10,8 @@
  * from a level which SMs may share.
  *
  *   some victims, all others at once: nothing has gone, so each SM has the level for itself;
- *   something has gone: halves of the others, and halves of those, until each that matters has been the only one.
- *   Where something goes beside each few SMs, all share as a rule, and they are asked about one by one.
+ *   something has gone: halves of the others, and halves of those, until each that matters has been the only one;
+ *   something has gone beside each few SMs: all share as a rule, and they are asked about one by one.
  *
  * Whoever shares with an SM is no victim itself, and shares with all that do: sharing is transitive. That is
  * checked afterwards on other members of the groups, and a level where it does not hold has no groups. */

@@ -108,8 +108,8 @@ static bool follow(const struct time_banks *b, const uint64_t *address, uint32_t
 												<< b->mode_shift;
 }
 
-/* Where a pass gives one word to many: whether that is the only one asked for, or each lane, of no more than there are banks, wants a word of
- * its own behind that of the lane before it. */
+/* Whether one pass does where it gives one word to many: that word is the only one asked for. Or each lane, of no more than there are banks,
+ * wants a word of its own behind that of the lane before it. */
 static bool one_or_each(const struct time_banks *b, const uint64_t *address, uint32_t lanes)
 {
 	struct func_spread s = {.bytes = b->mode};

@@ -7,7 +7,7 @@ build=${1:-build-threads}
 cd "$(dirname "$0")/.."
 
 [ -f "$build/build.ninja" ] ||
-	meson setup "$build" -Db_sanitize=thread -Db_lundef=false -Dbuildtype=debug -Doptimization=1 -Dc_args=-g1
+	meson setup "$build" -Db_sanitize=thread -Db_lundef=false -Dbuildtype=debug -Doptimization=0 -Dc_args=-g1
 ninja -C "$build" fathom tests/unit/probe/test_ahead tests/unit/sim/backend/test_sim_threads tests/unit/cuda/test_cuda_device \
 	tests/fake/libcuda.so.1 tests/fake/libnvidia-ml.so.1
 cd "$build"

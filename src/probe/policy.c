@@ -159,22 +159,13 @@ struct tally {
 	uint32_t hits, misses;
 };
 
-/* Accesses of a round that were otherwise than the rule says, counted until they are more than `most`. So many hits may be slow for
- * another reason; misses are never fast. before: the state that the rule was left in; NULL: a variant of those that it may begin in. */
-static uint32_t contradictions(const struct policy_level *l, const struct policy_sequence *q, uint32_t round,
-			       enum rule r, unsigned variant, const struct rule_set *before, const uint8_t *seen,
-			       uint32_t most, uint32_t slow)
+/* Accesses of a round, from `from` on, that were otherwise than the rule says in such a state, counted until they are more than `most`. So many
+ * hits may be slow for another reason; misses are never fast. */
+static uint32_t contradictions(const struct policy_sequence *q, uint32_t from, uint32_t body, struct rule_set s,
+			       const uint8_t *seen, uint32_t most, uint32_t slow)
 {
-	uint32_t start = q->from + round * (q->prefix + q->body), body = start + q->prefix, wrong = 0, from = start;
-	struct rule_set s;
+	uint32_t wrong = 0;
 
-	if (before)
-		s = *before;
-	else
-		begin(&s, r, l->ways, variant);
-	/* Where nothing hits, the laps only move it on, and the variants are all the places where it may be then. */
-	if (r == RULE_NRU && l->lines >= 2 * l->ways && !before)
-		from = body - l->lines;
 	for (uint32_t i = from; i < body + q->body && wrong <= most; i++) {
 		bool hit = seen[i] == TRACE_ABOVE || rule_access(&s, q->line[i]);
 		if (i >= body && seen[i] == TRACE_MISS && hit && slow)
@@ -209,15 +200,25 @@ static uint32_t slow_hits(const struct policy_sequence *q, const uint8_t *seen, 
 static bool explains(const struct policy_level *l, const struct policy_sequence *q, uint32_t round, enum rule r,
 		     const struct rule_set *left, const uint8_t *seen, uint32_t sure)
 {
-	const uint32_t most = (uint32_t)(EXPLAINED * sure), slow = slow_hits(q, seen, sure);
+	const uint32_t most = (uint32_t)(EXPLAINED * sure), slow = slow_hits(q, seen, sure),
+		       start = q->from + round * (q->prefix + q->body), body = start + q->prefix;
+	/* Where nothing hits, the laps only move it on, and the variants are all the places where it may be then. */
+	const uint32_t from = r == RULE_NRU && l->lines >= 2 * l->ways ? body - l->lines : start;
+	struct rule_set s;
 
-	for (unsigned v = 0; v < variants_of(r, l->ways); v++)
-		if (contradictions(l, q, round, r, v, NULL, seen, most, slow) <= most)
+	for (unsigned v = 0; v < variants_of(r, l->ways); v++) {
+		if (r == RULE_NRU && v)
+			rule_access(&s, POLICY_SLOTS + l->ways + v - 1);
+		else
+			begin(&s, r, l->ways, v);
+		if (contradictions(q, from, body, s, seen, most, slow) <= most)
 			return true;
-	return contradictions(l, q, round, r, 0, left, seen, most, slow) <= most;
+	}
+	return contradictions(q, start, body, *left, seen, most, slow) <= most;
 }
 
-static void judge(const struct policy_level *l, const struct policy_sequence *q, const uint8_t *seen, struct tally *t)
+static void judge_trace(const struct policy_level *l, const struct policy_sequence *q, const uint8_t *seen,
+			struct tally *t)
 {
 	struct rule_set left[RULES];
 
@@ -251,6 +252,35 @@ static void judge(const struct policy_level *l, const struct policy_sequence *q,
 			for (unsigned other = 0; other < ALL_RULES; other++)
 				t->beyond[r][other] += is[r] && !is[other];
 	}
+}
+
+static void add_counts(uint32_t *to, const uint32_t *by, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		to[i] += by[i];
+}
+
+/* Each pass looks at the same traces again: what they say is kept for the passes to come. */
+static void judge(const struct policy_level *l, const struct policy_plan *p, const struct policy_sequence *q,
+		  const uint8_t *seen, struct tally *t)
+{
+	const size_t bytes = sizeof(*p) + q->count;
+	char *key = ARENA_ARRAY(study_arena(l->study), bytes, char);
+	const struct tally *before = NULL;
+	struct tally one = {0};
+
+	if (key) {
+		memcpy(key, p, sizeof(*p));
+		memcpy(key + sizeof(*p), seen, q->count);
+		before = study_recall(l->study, "rounds", key, bytes);
+	}
+	if (!before) {
+		judge_trace(l, q, seen, &one);
+		before = &one;
+		if (key)
+			study_keep(l->study, "rounds", key, bytes, &one, sizeof(one));
+	}
+	add_counts((uint32_t *)t, (const uint32_t *)before, sizeof(*t) / sizeof(uint32_t));
 }
 
 /* Whether one rule explains many rounds that each other one does not, and those others hardly any that it does not: where strangers write into the
@@ -345,22 +375,27 @@ uint8_t *policy_classes(const struct policy_level *l, const struct policy_plan *
 
 static struct policy_plan next_plan(const struct policy_level *l, unsigned left, uint32_t ask)
 {
+	const uint32_t key[] = {l->ways, l->lines, l->most, left, ask};
+	const struct policy_plan *before = study_recall(l->study, "plan", key, sizeof(key));
 	struct policy_plan best = {0};
 	uint32_t widest = 0;
 
+	if (before)
+		return *before;
 	for (uint32_t k = 0; k < SEEDS; k++) {
 		struct policy_plan p = {POLICY_ROUNDS, l->ways, l->lines, ask * SEEDS + k, l->most};
 		struct policy_sequence q;
 		if (!k)
 			best = p;
 		if (!policy_sequence(study_arena(l->study), &p, &q))
-			break;
+			return best;
 		uint32_t is = apart(l, &q, left);
 		if (is != UINT32_MAX && is > widest) {
 			widest = is;
 			best = p;
 		}
 	}
+	study_keep(l->study, "plan", key, sizeof(key), &best, sizeof(best));
 	return best;
 }
 
@@ -406,7 +441,7 @@ static void infer_by(const struct policy_level *l, struct policy_result *out)
 		uint8_t *seen = policy_classes(l, &p, &q, out);
 		if (!seen)
 			return;
-		judge(l, &q, seen, &t);
+		judge(l, &p, &q, seen, &t);
 		if (t.rounds < ROUNDS_LEAST)
 			continue;
 		unsigned right = 0, last = 0, others = t.explained[NEVER];

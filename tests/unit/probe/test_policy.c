@@ -152,8 +152,11 @@ static void infer(struct device *d, unsigned lines, struct policy_result *out)
 	    .ask = ask,
 	    .ctx = d};
 	arena_init(&d->study.scratch);
+	arena_init(&d->study.kept_arena);
 	policy_infer(&l, out);
 	arena_free(&d->study.scratch);
+	arena_free(&d->study.kept_arena);
+	memset(d->study.kept, 0, sizeof(d->study.kept));
 }
 
 static void expect(struct device d, unsigned lines, const char *name)

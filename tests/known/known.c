@@ -305,7 +305,8 @@ static bool is_hidden(const struct sim_spec *s, const char *key)
 	if (known_unit_hidden(s, key, UNIT_ASKED))
 		return true;
 	/* A cache answers what is asked for again. */
-	if (str_starts(key, "memory.partition") && (s->memory_partitions < 2 || s->has_l1 || s->has_l2))
+	if (str_starts(key, "memory.partition") &&
+	    (s->memory_partitions < 2 || s->partition_mapping != MAP_MODULO || s->has_l1 || s->has_l2))
 		return true;
 	if (is_past_local(s, key) || is_past_memory(s, key))
 		return true;

@@ -277,10 +277,11 @@ struct sim_spec {
 	enum coalesce_rule coalesce;
 	enum outstanding_kind outstanding;
 	uint32_t outstanding_entries, outstanding_merge; /* merge: lanes an entry serves, 0 = any number */
-	uint32_t recorders;	    /* units that enter requests into that table; 0 = it takes no time */
-	double record;		    /* cycles a thread that one of them needs */
-	uint32_t memory_partitions; /* 0 is one */
-	uint64_t partition_stride;  /* bytes until the next partition follows */
+	uint32_t recorders;		      /* units that enter requests into that table; 0 = it takes no time */
+	double record;			      /* cycles a thread that one of them needs */
+	uint32_t memory_partitions;	      /* 0 is one */
+	uint64_t partition_stride;	      /* bytes until the next partition follows */
+	enum cache_mapping partition_mapping; /* MAP_HASH: the upper bits turn the order of partitions and banks */
 	struct dram_spec dram;
 	struct atomic_spec atomic_any, atomic[SPEC_ATOMICS]; /* of global memory: unless given, and by spec_atomics */
 	double atomic_request;	    /* cycles that a transaction keeps a unit besides its lanes */

@@ -162,6 +162,7 @@ const struct spec_key spec_keys[] = {
 	{"memory.coalesce.rule", DIM_NAME, KIND_WORD, IN_SPEC(coalesce), 0, 0, "lines", "lines g80 gt200", "how the threads' addresses become transactions"},
 	{"memory.partitions", DIM_COUNT, KIND_U32, IN_SPEC(memory_partitions), 1, 256, "1", NO_WORDS, "partitions of the memory, each with its share of the bandwidth"},
 	{"memory.partition_stride", DIM_BYTES, KIND_U64, IN_SPEC(partition_stride), 32, GIB, "", NO_WORDS, "consecutive bytes in one partition; required when there are several"},
+	{"memory.partition_mapping", DIM_NAME, KIND_WORD, IN_SPEC(partition_mapping), 0, 0, "modulo", "modulo hash", "how addresses find partitions: in turn, or each round of partitions, and of banks, in an order of its own"},
 	{"dram.banks", DIM_COUNT, KIND_U32, IN_SPEC(dram.banks), 0, 1024, "0", NO_WORDS, "banks of one partition; 0: the memory has no banks and rows"},
 	{"dram.row_bytes", DIM_BYTES, KIND_U64, IN_SPEC(dram.row_bytes), 32, GIB, "", NO_WORDS, "bytes of one row; required when there are banks"},
 	{"dram.row_miss", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(dram.row_miss), 0, 10000, "0", NO_WORDS, "cycles more when another row of the bank is open"},

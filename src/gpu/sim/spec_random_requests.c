@@ -114,6 +114,10 @@ void spec_random_requests(struct str *out, uint64_t seed, bool uncached)
 		draw_put_int(d.out, "memory.partitions", "count", partitions);
 		draw_put_int(d.out, "memory.partition_stride", "bytes", stride);
 	}
+	struct stream m = {.out = out};
+	rng_seed(&m.r, hash64("mixed partitions", 16, seed));
+	if (draw_chance(&m.r, 1.0 / 4) && apart)
+		draw_put(m.out, "memory.partition_mapping", "name", "hash");
 	bool halves = draw_chance(&d.r, 1.0 / 3), one = draw_chance(&d.r, 0.5);
 	if (halves) {
 		draw_put_int(d.out, "shared.lanes", "count", 16);

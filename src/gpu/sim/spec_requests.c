@@ -63,7 +63,7 @@ static int check_power(const struct spec_file *f, const char *key, uint64_t valu
 
 static int check_dram(const struct spec_file *f, const struct sim_spec *s)
 {
-	static const char *const stride[] = {"memory.partition_stride"};
+	static const char *const stride[] = {"memory.partition_stride", "memory.partition_mapping"};
 	static const char *const bank[] = {"dram.row_bytes", "dram.row_miss", "dram.bank_busy", "dram.rows",
 					   "dram.open_interval"};
 	static const char *const turn[] = {"dram.turn"};
@@ -78,7 +78,7 @@ static int check_dram(const struct spec_file *f, const struct sim_spec *s)
 		    "follows",
 		    s->memory_partitions);
 	int rc = s->memory_partitions > 1 ? check_power(f, stride[0], s->partition_stride, least, "one transaction")
-					  : check_idle(f, stride, 1, "'memory.partitions' is not more than 1");
+					  : check_idle(f, stride, 2, "'memory.partitions' is not more than 1");
 	if (rc == 0 && !s->dram.write_batch)
 		rc = check_idle(f, turn, 1, "'dram.write_batch' is 0");
 	if (rc)
@@ -313,11 +313,14 @@ int spec_truth_requests(const struct sim_spec *s, int (*each)(void *ctx, const s
 	static const char *const rules[] = {"lines", "g80", "gt200"};
 	tell_text(&t, "memory.coalesce.rule", rules[s->coalesce]);
 	tell_number(&t, "memory.coalesce.segment", s->coalesce == COALESCE_LINES ? s->coalesce_segment : 32, 0);
-	tell_number(&t, "memory.partitions", s->memory_partitions ? s->memory_partitions : 1, 0);
-	if (s->memory_partitions > 1)
+	/* One partition is none that a stride could find, and so are those that no stride finds. */
+	if (s->memory_partitions > 1 && s->partition_mapping == MAP_MODULO) {
+		tell_number(&t, "memory.partitions", s->memory_partitions, 0);
 		tell_number(&t, "memory.partition_stride", (double)s->partition_stride, 0);
-	else
+	} else {
+		tell_absent(&t, "memory.partitions");
 		tell_absent(&t, "memory.partition_stride");
+	}
 	tell_number(&t, "shared.banks", s->shared_banks, 0);
 	tell_number(&t, "shared.bank_width", s->shared_bank_width, 0);
 	tell_number(&t, "shared.bank_mode", s->shared_bank_mode ? s->shared_bank_mode : s->shared_bank_width, 0);

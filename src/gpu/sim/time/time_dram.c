@@ -19,6 +19,7 @@ int dram_open(struct time_dram *d, const struct sim_spec *s)
 				.rows = s->dram.rows ? s->dram.rows : 1,
 				.stride = s->partition_stride,
 				.row_bytes = s->dram.row_bytes,
+				.mixed = s->partition_mapping == MAP_HASH,
 				.batch = s->dram.write_batch,
 				.miss = fixed(s->dram.row_miss),
 				.busy = fixed(s->dram.bank_busy),
@@ -52,9 +53,18 @@ void dram_flush(struct time_dram *d)
 		d->row[i] = 0;
 }
 
+/* Which of so many comes after k of them in turn. Mixed: each round is turned by what two products leave of its number, so that no two of a round
+ * meet, and rounds that are any stride apart differ. */
+static uint32_t turn_of(const struct time_dram *d, uint64_t k, uint32_t many)
+{
+	uint64_t turn = k / many * 0x9e3779b97f4a7c15u;
+	turn = (turn ^ turn >> 29) * 0xbf58476d1ce4e5b9u;
+	return (uint32_t)((d->mixed ? k + (turn >> 32) : k) % many);
+}
+
 uint32_t dram_partition(const struct time_dram *d, uint64_t address)
 {
-	return d->partitions > 1 ? (uint32_t)(address / d->stride % d->partitions) : 0;
+	return d->partitions > 1 ? turn_of(d, address / d->stride, d->partitions) : 0;
 }
 
 uint64_t dram_free(const struct time_dram *d)
@@ -84,7 +94,7 @@ static uint64_t activate(struct time_dram *d, uint32_t partition, uint64_t addre
 	if (d->partitions > 1) /* the partition's own addresses, without gaps */
 		within = address / d->stride / d->partitions * d->stride + address % d->stride;
 	uint64_t row = within / d->row_bytes;
-	size_t n = (size_t)partition * d->banks + (size_t)(row % d->banks);
+	size_t n = (size_t)partition * d->banks + turn_of(d, row, d->banks);
 	uint64_t start = d->bank[n] > asked ? d->bank[n] : asked;
 	if (!is_open(d, n, row / d->banks + 1)) {
 		struct dram_part *p = &d->part[partition];

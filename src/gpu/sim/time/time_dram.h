@@ -18,6 +18,7 @@ struct time_dram {
 	uint32_t partitions, banks; /* banks of a partition, 0 = none are told apart */
 	uint32_t rows;		    /* of a bank that wait side by side */
 	uint64_t stride, row_bytes;
+	bool mixed;	  /* each round of partitions, and of banks, has an order of its own */
 	uint64_t batch;	  /* bytes that a partition writes in one go, 0: as they come */
 	uint64_t byte;	  /* 1/2^20 cycle: that a byte keeps its partition's bus busy; 0 = for ever wide */
 	uint64_t miss;	  /* 1/1024 cycle: more when another row is open */

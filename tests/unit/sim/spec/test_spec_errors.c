@@ -370,6 +370,7 @@ static void impossible_requests(void **state)
 	expect_added("memory.coalesce.rule = g90 name # x", "one of: lines g80 gt200");
 	expect_added("memory.partitions = 4 count # x", "'memory.partition_stride' is missing");
 	expect_added("memory.partition_stride = 256 bytes # x", "'memory.partitions' is not more than 1");
+	expect_added("memory.partition_mapping = hash name # x", "'memory.partitions' is not more than 1");
 	expect_added("memory.partition_stride = 96 bytes # x\nmemory.partitions = 4 count # x", "a power of two");
 	expect_added("dram.banks = 4 count # x", "'dram.row_bytes' is missing");
 	expect_added("dram.row_miss = 4 cycles # x", "there are no 'dram.banks'");

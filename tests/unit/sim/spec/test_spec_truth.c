@@ -119,7 +119,6 @@ static void numbers(void **state)
 	expect_number("v100", "cache.global.l1.sector", 32);
 	expect_number("toy", "cache.global.levels", 2);
 	expect_number("toy", "outstanding.loads_per_warp", 8);
-	expect_number("toy", "memory.partitions", 1);
 	expect_number("toy", "shared.banks", 32);
 	expect_number("toy", "shared.conflict_cost", 2);
 }
@@ -138,6 +137,7 @@ static void absences(void **state)
 	assert_true(truth_of("toy", "outstanding.kind").found.absent);
 	assert_true(truth_of("toy", "outstanding.merge").found.absent);
 	assert_true(isinf(truth_of("toy", "outstanding.entries").found.number)); /* no table: no number is too large */
+	assert_true(truth_of("toy", "memory.partitions").found.absent);
 	assert_true(truth_of("toy", "memory.partition_stride").found.absent);
 	assert_true(truth_of("toy", "cache.constant.l3.size").found.absent);
 }

@@ -325,6 +325,34 @@ static void partitions_have_a_bus_each(void **state)
 	dram_close(&d);
 }
 
+/* Each round of pieces has every partition once, and those of any stride find all of them about as often. */
+static void mixed_partitions_have_no_stride(void **state)
+{
+	enum { PARTITIONS = 6, STRIDE = 256, TIMES = 600 };
+	(void)state;
+	static struct sim_spec s;
+	struct time_dram d;
+	s = (struct sim_spec){.dram_bandwidth = 24,
+			      .memory_partitions = PARTITIONS,
+			      .partition_stride = STRIDE,
+			      .partition_mapping = MAP_HASH};
+	assert_int_equal(dram_open(&d, &s), 0);
+	for (uint64_t round = 0; round < 100; round++) {
+		uint32_t seen = 0;
+		for (uint64_t k = 0; k < PARTITIONS; k++)
+			seen |= 1u << dram_partition(&d, (round * PARTITIONS + k) * STRIDE + STRIDE - 1);
+		assert_int_equal(seen, (1u << PARTITIONS) - 1);
+	}
+	for (uint64_t stride = PARTITIONS * STRIDE; stride < 1ull << 24; stride *= 2) {
+		uint32_t n[PARTITIONS] = {0};
+		for (uint64_t k = 0; k < TIMES; k++)
+			n[dram_partition(&d, k * stride)]++;
+		for (unsigned k = 0; k < PARTITIONS; k++)
+			assert_in_range(n[k], TIMES / PARTITIONS / 2, 2 * TIMES / PARTITIONS);
+	}
+	dram_close(&d);
+}
+
 static void rows_open_and_banks_are_busy(void **state)
 {
 	(void)state;
@@ -517,6 +545,7 @@ int main(void)
 	    cmocka_unit_test(random_requests_agree_with_a_list),
 	    cmocka_unit_test(one_queue_is_a_bandwidth),
 	    cmocka_unit_test(partitions_have_a_bus_each),
+	    cmocka_unit_test(mixed_partitions_have_no_stride),
 	    cmocka_unit_test(rows_open_and_banks_are_busy),
 	    cmocka_unit_test(rows_that_wait_side_by_side_are_put_together),
 	    cmocka_unit_test(rows_open_one_after_the_other),

@@ -2,7 +2,10 @@
  *
  * Words that are a multiple of all partitions' bytes apart lie in one partition, and come no faster than that one gives them. The smallest such
  * stride is partitions x interleave; a second place beside each of them is in another partition, and all come twice as fast, as soon as it is
- * the interleave aside. */
+ * the interleave aside.
+ *
+ * Addresses that are mixed before they choose have no such stride. That shows in words of which each is another place: they come as fast at all
+ * strides as the memory gives any. */
 #include "probe/probe.h"
 #include "stat/stat.h"
 #include <math.h>
@@ -21,34 +24,42 @@ enum {
 	ODDS = 8,	/* 1, 3 ... 15 */
 	FINEST = 128,
 	SECTOR = 32,
-	SPREAD = 9472 /* 37 x 256: places of all partitions */
+	SPREAD = 9472,		 /* 37 x 256: places of all partitions */
+	ROUND = THREADS * LOADS, /* words of a block's turn */
+	ENOUGH = 16384,		 /* words, for which a launch takes far longer than for one */
+	PART = 2		 /* of the memory that they may lie in */
 };
+enum { CAMP, ONCE };
 
 static uint32_t blocks_of(const struct device_info *d)
 {
 	return d->sm_count < BLOCKS_MOST ? d->sm_count : BLOCKS_MOST;
 }
 
-/* x: bytes from one place to the next; p[0]: bytes that every second warp's places are aside; p[1]: turns; p[2]: which of several alike. */
-static int setup(const struct study *s, double x, const double *p, struct job *j)
+struct camp {
+	uint32_t blocks, turns;
+	uint64_t bytes; /* of the buffer */
+	double stride, aside;
+	uint64_t ahead, apart; /* from one load's place, or block's, to the next */
+};
+
+static int set_camp(const struct study *s, struct job *j, const struct camp *c)
 {
-	const struct device_info *d = study_device(s);
 	j->template_path = "probes/partitions/camp.ptx";
 	job_param(j, "LOADS", LOADS);
-	job_param_text(j, "LOAD", d->cc >= 20 ? "ld.global.cg.u32" : "ld.global.u32");
+	job_param_text(j, "LOAD", study_device(s)->cc >= 20 ? "ld.global.cg.u32" : "ld.global.u32");
 	snprintf(j->launch.entry, sizeof j->launch.entry, "camp");
-	j->launch.grid[0] = blocks_of(d);
+	j->launch.grid[0] = c->blocks;
 	j->launch.block[0] = THREADS;
-	job_output(j, BLOCK_WORDS * blocks_of(d));
+	job_output(j, BLOCK_WORDS * c->blocks);
 	const uint32_t data = j->launch.buffer_count++;
-	/* One buffer for all strides: it begins at the first partition for all of them, wherever that is. */
-	j->launch.buffers[data] =
-	    (struct launch_buffer){.bytes = (uint64_t)LANES * COARSE * (2 * ODDS), .align = 1u << 21, .as_is = true};
+	j->launch.buffers[data] = (struct launch_buffer){.bytes = c->bytes, .align = 1u << 21, .as_is = true};
 	job_arg_buffer(j, data, 0);
-	job_arg_u32(j, (uint32_t)x);
-	job_arg_u32(j, (uint32_t)p[0]);
-	job_arg_u32(j, (uint32_t)p[1]);
-	j->launch.args[j->launch.arg_count++] = (struct launch_arg){.kind = ARG_U64};
+	job_arg_u32(j, (uint32_t)c->stride);
+	job_arg_u32(j, (uint32_t)c->aside);
+	job_arg_u32(j, c->turns);
+	j->launch.args[j->launch.arg_count++] = (struct launch_arg){.kind = ARG_U64, .bits = c->ahead};
+	j->launch.args[j->launch.arg_count++] = (struct launch_arg){.kind = ARG_U64, .bits = c->apart};
 	j->launch.repeats = TRIALS;
 	j->launch.warmups = 1;
 	j->check.cls = NATIVE_LOAD_GLOBAL;
@@ -58,8 +69,52 @@ static int setup(const struct study *s, double x, const double *p, struct job *j
 	return 0;
 }
 
+/* x: bytes from one place to the next; p[0]: bytes that every second warp's places are aside; p[1]: turns; p[2]: which of several alike. */
+static int setup(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct device_info *d = study_device(s);
+	/* One buffer for all strides: it begins at the first partition for all of them, wherever that is. */
+	const struct camp c = {.blocks = blocks_of(d),
+			       .turns = (uint32_t)p[1],
+			       .bytes = (uint64_t)LANES * COARSE * (2 * ODDS),
+			       .stride = x,
+			       .aside = p[0]};
+	return set_camp(s, j, &c);
+}
+
+/* Turns of blocks that read each place once: as many as are enough, but no more than have places that are as far apart as those of a period may be. */
+static uint32_t once_turns(const struct device_info *d)
+{
+	const double words = (double)ROUND * d->sm_count, most = (double)d->memory_bytes / PART / COARSE;
+	return (uint32_t)fmax(1, floor(fmin(ENOUGH, most) / words));
+}
+
+/* Bytes from one place to the next, at most. */
+static double widest(const struct device_info *d)
+{
+	const double words = (double)ROUND * d->sm_count * once_turns(d);
+	return fmin(2.0 * ODDS * COARSE, floor((double)d->memory_bytes / PART / words));
+}
+
+/* x: bytes from one place to the next, each of which is read once; p[0]: blocks. */
+static int setup_once(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct device_info *d = study_device(s);
+	const uint32_t turns = once_turns(d);
+	const struct camp c = {.blocks = (uint32_t)p[0],
+			       .turns = turns,
+			       .bytes = (uint64_t)(widest(d) * ROUND * turns * d->sm_count),
+			       .stride = x,
+			       .aside = LANES * x,
+			       .ahead = (uint64_t)(THREADS * x),
+			       .apart = (uint64_t)(ROUND * turns * x)};
+	j->launch.flush = true;
+	return set_camp(s, j, &c);
+}
+
 static const struct experiment experiments[] = {
-    {.name = "camp", .axis = "stride", .unit = "bytes", .params = {"aside", "turns"}, .setup = setup},
+    [CAMP] = {.name = "camp", .axis = "stride", .unit = "bytes", .params = {"aside", "turns"}, .setup = setup},
+    [ONCE] = {.name = "once", .axis = "stride", .unit = "bytes", .params = {"blocks"}, .setup = setup_once},
 };
 
 /* Cycles of the longest block. */
@@ -78,7 +133,7 @@ static double rate(struct study *s, double stride, double aside)
 	double v[2][TRIALS], scratch[TRIALS];
 	for (unsigned i = 0; i < 2; i++) {
 		const double p[POINT_PARAMS] = {aside, i ? LONG_TURNS : SHORT_TURNS};
-		const struct point *pt = study_ask(s, 0, stride, p);
+		const struct point *pt = study_ask(s, CAMP, stride, p);
 		if (!pt || pt->outcome != OUTCOME_OK || pt->repeats != TRIALS) {
 			v[i][0] = NAN;
 			continue;
@@ -94,11 +149,73 @@ static double rate(struct study *s, double stride, double aside)
 
 #define ALIKE  1.08 /* times as fast: rates that are the same */
 #define CAMPED 1.7  /* times as slow: one partition of at least two */
+#define THIRD  2.75 /* one of at least three, whatever launches alike differ by */
 
-static void inconclusive(struct study *s, const char *why)
+/* ---- places that are read once ---- */
+
+/* Cycles of so many blocks; NAN: not known (yet). */
+static double once(struct study *s, double stride, uint32_t blocks)
 {
-	study_verdict(s, "memory.partitions", VERDICT_INCONCLUSIVE, "camp", "%s", why);
-	study_verdict(s, "memory.partition_stride", VERDICT_INCONCLUSIVE, "camp", "%s", why);
+	const double p[POINT_PARAMS] = {blocks};
+	const struct point *pt = study_ask(s, ONCE, stride, p);
+	double v[TRIALS], scratch[TRIALS];
+	if (!pt || pt->outcome != OUTCOME_OK || pt->repeats != TRIALS)
+		return NAN;
+	for (unsigned r = 0; r < TRIALS; r++)
+		v[r] = longest(pt, r);
+	return stat_median(v, TRIALS, scratch);
+}
+
+/* Words a cycle, each on an end of the truth by which nothing is shown that is not so. */
+struct rates {
+	double dense;	     /* or more: what half of the SMs add to the other half, which may have got more each */
+	double beside, near; /* a stride that is no round number; what comes at it, or less: launches begin and end */
+	double least;	     /* of all that are round, or less */
+};
+
+/* Whether words at no stride come slower than at one beside it, and not far slower than the memory gives any: one of two partitions would give half of
+ * the former, one of three and more a third of the latter. The first stride, if it tells, saves the others. */
+static bool is_mixed(struct study *s, struct rates *r)
+{
+	const struct device_info *d = study_device(s);
+	const double most = widest(d), words = (double)ROUND * once_turns(d);
+	const uint32_t all = d->sm_count, half = all / 2;
+	if (!half || most < COARSE)
+		return false;
+	const double added = once(s, FINEST, all) - once(s, FINEST, half);
+	*r = (struct rates){.dense = added > 0 ? (all - half) * words / added : INFINITY, .least = INFINITY};
+	for (unsigned odd = 1; odd < 2 * ODDS; odd += 2) {
+		double stride = odd * FINEST;
+		while (2 * stride <= most)
+			stride *= 2;
+		if (odd == 1) {
+			r->beside = stride - SPREAD / 2;
+			r->near = all * words / once(s, r->beside, all);
+		}
+		r->least = fmin(r->least, all * words / once(s, stride, all));
+		if (study_pending(s) || !(r->dense < THIRD * r->least) || !(r->near < CAMPED * r->least))
+			return false;
+	}
+	return true;
+}
+
+/* No partition was found by those words that are read again and again, and why. */
+static void study_none(struct study *s, const char *why)
+{
+	static const char *const keys[] = {"memory.partitions", "memory.partition_stride"};
+	struct rates r;
+	const bool mixed = is_mixed(s, &r);
+	if (study_pending(s))
+		return;
+	for (unsigned k = 0; k < 2; k++)
+		if (mixed)
+			study_verdict(
+			    s, keys[k], VERDICT_ABSENT, "once",
+			    "words %d bytes apart come at %.3g a cycle, and %.0f at %.3g; at odd numbers below "
+			    "%d, times powers of two up to %.0f, at no less than %.3g",
+			    FINEST, r.dense, r.beside, r.near, 2 * ODDS, widest(study_device(s)), r.least);
+		else
+			study_verdict(s, keys[k], VERDICT_INCONCLUSIVE, "camp", "%s", why);
 }
 
 /* The smallest stride by which all words are of one partition; 0: not known (yet). */
@@ -160,12 +277,12 @@ static void study_partitions(struct study *s)
 	if (study_pending(s))
 		return;
 	if (!(whole > 0)) {
-		inconclusive(s, one > 0 && isfinite(one)
-				    ? all < CAMPED * one
-					  ? "words at no stride come slower: a cache has them, SMs ask for less than a "
-					    "partition gives, or addresses are mixed"
-					  : "words at some strides come slower, but no smallest one of them was found"
-				    : "points are missing");
+		study_none(s, one > 0 && isfinite(one)
+				  ? all < CAMPED * one
+					? "words at no stride come slower: a cache has them, SMs ask for less than a "
+					  "partition gives, or addresses are mixed"
+					: "words at some strides come slower, but no smallest one of them was found"
+				  : "points are missing");
 		return;
 	}
 	const double step = interleave(s, whole, one);
@@ -173,7 +290,7 @@ static void study_partitions(struct study *s)
 		return;
 	const double parts = step > 0 ? whole / step : 0;
 	if (!(parts >= 2) || parts != floor(parts) || all > ALIKE * parts * one) {
-		inconclusive(
+		study_none(
 		    s, "words at some strides come slower, but how far aside another partition begins was not seen");
 		return;
 	}
@@ -181,7 +298,7 @@ static void study_partitions(struct study *s)
 	if (study_pending(s))
 		return;
 	if (!dense) {
-		inconclusive(
+		study_none(
 		    s, "words at some strides come slower than those side by side: rows that are opened, or sets of a "
 		       "cache, and not only a partition");
 		return;
@@ -202,15 +319,15 @@ const struct probe probe_partitions = {
     .asks = "Over how many partitions are the memory's addresses spread, and in which pieces?",
     .source = "Nickolls and Kirk, B.5; here strides find one partition, and places beside each other the piece",
     .how = "All SMs read words that are some number of bytes apart. A multiple of all partitions' pieces finds one of "
-	   "them, and its "
-	   "words come slowest; the smallest such stride is partitions times piece. A second place beside each word "
-	   "brings twice as "
-	   "many as soon as it is a piece aside.",
-    .fooled = "A cache that has the words, or addresses that are mixed before they choose a partition: then no stride "
-	      "is slower, and "
-	      "nothing is concluded. Banks and rows that slow a stride: rates have to be one and two times that of one "
-	      "partition, and "
-	      "all together no more than so many times.",
+	   "them, and its words come slowest; the smallest such stride is partitions times piece. A second place "
+	   "beside each word brings twice as many as soon as it is a piece aside. If no stride does so, words of which "
+	   "each is another place are read. They show whether addresses are mixed: words come as fast at all strides, "
+	   "and nearly as fast as side by side.",
+    .fooled =
+	"A cache that has the words: each of the others is read once, with caches emptied before. SMs that hold "
+	"words up: what half of them add to the other half is no less than the memory gives. If words far apart "
+	"come at hardly more than a third of that, nothing is concluded. Banks and rows that slow a stride: rates "
+	"have to be one and two times that of one partition, and all together no more than so many times.",
     .claims = claims,
     .experiments = experiments,
     .experiment_count = sizeof experiments / sizeof *experiments,

@@ -216,6 +216,11 @@ static enum answer everywhere(struct share_path *c, unsigned k, uint32_t m, uint
 	return a == ANSWER_YES ? everywhere(c, k, m, middle, hi) : a;
 }
 
+static enum answer only_together(struct share_level *l, uint32_t last, uint32_t m)
+{
+	return unclear(l, "SMs up to %u together disturb SM %u, but none of them does by itself", last, m);
+}
+
 /* Asks about each SM by itself: where most share with m, halves would only come in between. */
 static enum answer one_by_one(struct share_path *c, unsigned k, uint32_t m)
 {
@@ -235,7 +240,7 @@ static enum answer one_by_one(struct share_path *c, unsigned k, uint32_t m)
 	}
 	if (pending || found)
 		return pending ? ANSWER_PENDING : ANSWER_YES;
-	return unclear(l, "SMs up to %u together disturb SM %u, but none of them does by itself", sms - 1, m);
+	return only_together(l, sms - 1, m);
 }
 
 /* Gives those of [lo, hi) that share with m to its group. Some do: the range as a whole was asked, or it is what a half left. */
@@ -248,8 +253,7 @@ static enum answer split(struct share_path *c, unsigned k, uint32_t m, uint32_t 
 	if (left <= 1) {
 		const enum answer a = asked ? ANSWER_YES : some_share(c, k, m, lo, hi);
 		if (a == ANSWER_NO)
-			return unclear(l, "SMs up to %u together disturb SM %u, but none of them does by itself",
-				       hi - 1, m);
+			return only_together(l, hi - 1, m);
 		if (a == ANSWER_YES)
 			l->group[only] = m;
 		return a;

@@ -142,25 +142,38 @@ static void tell_drawn(struct teller *t, const struct cache_spec *c, const char 
 	}
 }
 
+struct told {
+	const char *property;
+	double number, tolerance;
+};
+
+static void tell_numbers(struct teller *t, const char *stem, const struct told *told, size_t count)
+{
+	char key[2 * KEY_BYTES];
+	for (size_t i = 0; i < count; i++) {
+		snprintf(key, sizeof key, "%s.%s", stem, told[i].property);
+		tell_number(t, key, told[i].number, told[i].tolerance);
+	}
+}
+
+/* Half of what a buffer beside the level keeps, in bytes: it may count as the level's own or not. */
+static double spare_of(const struct cache_spec *c)
+{
+	return (double)c->victims * c->line / 2;
+}
+
 /* What misses tell of a level. */
 static void tell_geometry(struct teller *t, const struct cache_spec *c, const char *stem)
 {
-	char key[KEY_BYTES];
-	const double spare = (double)c->victims * c->line / 2;
-	const struct {
-		const char *property;
-		double number, tolerance;
-	} numbers[] = {
+	const double spare = spare_of(c);
+	const struct told numbers[] = {
 	    /* What a buffer beside the level keeps may count as its own. */
 	    {"size", (double)c->size + spare, spare},
 	    {"line", c->line, 0},
 	    {"sector", c->sector, 0},
 	    {"sets", c->sets, 0},
 	};
-	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-		snprintf(key, sizeof key, "%s.%s", stem, numbers[i].property);
-		tell_number(t, key, numbers[i].number, numbers[i].tolerance);
-	}
+	tell_numbers(t, stem, numbers, sizeof numbers / sizeof numbers[0]);
 	tell_ways(t, c, stem);
 }
 
@@ -168,24 +181,17 @@ static void tell_cache(struct teller *t, const struct sim_spec *s, const struct 
 		       const char *level)
 {
 	char key[KEY_BYTES];
-	const double spare = (double)c->victims * c->line / 2;
-	const struct {
-		const char *property;
-		double number, tolerance;
-	} numbers[] = {
-	    {"copy_size", (double)c->size, COPY_TOLERANCE * (double)c->size + 2 * spare},
+	const struct told numbers[] = {
+	    {"copy_size", (double)c->size, COPY_TOLERANCE * (double)c->size + 2 * spare_of(c)},
 	    {"partitions", c->partitions, 0},
 	    /* The mean over the lines' partitions: half of them are far. */
 	    {"latency", c->latency + (c->partitions > 1 ? c->far_extra / 2 : 0), LATENCY_TOLERANCE},
 	};
-	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-		snprintf(key, sizeof key, "cache.%s.%s.%s", path, level, numbers[i].property);
-		tell_number(t, key, numbers[i].number, numbers[i].tolerance);
-	}
 	snprintf(key, sizeof key, "cache.%s.%s.scope", path, level);
 	tell_text(t, key, seen_scope(s, c->scope));
 	tell_drawn(t, c, path, level);
 	snprintf(key, sizeof key, "cache.%s.%s", path, level);
+	tell_numbers(t, key, numbers, sizeof numbers / sizeof numbers[0]);
 	tell_mapping(t, c, key);
 	tell_policy(t, c, key);
 	tell_geometry(t, c, key);
@@ -387,28 +393,11 @@ static void tell_texture(struct teller *t, const struct sim_spec *s)
 	tell_number(t, "memory.texture.latency", memory + row / 2, LATENCY_TOLERANCE + row / 2);
 }
 
-/* Shape of the cache that such accesses ask first: whichever path has it, they see the same one. */
-static void tell_shape(struct teller *t, const struct cache_spec *c, const char *stem)
-{
-	const double spare = (double)c->victims * c->line / 2;
-	const struct {
-		const char *property;
-		double number;
-		double tolerance;
-	} numbers[] = {
-	    {"size", (double)c->size + spare, spare}, {"line", c->line}, {"sector", c->sector}, {"sets", c->sets}};
-	char key[KEY_BYTES];
-	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-		snprintf(key, sizeof key, "%s.%s", stem, numbers[i].property);
-		tell_number(t, key, numbers[i].number, numbers[i].tolerance);
-	}
-	tell_ways(t, c, stem);
-}
-
 static void tell_readonly(struct teller *t, const struct cache_spec *c)
 {
 	static const char stem[] = "cache.readonly.l1";
-	tell_shape(t, c, stem);
+	/* Whichever path has the cache that such accesses ask first, they see the same one. */
+	tell_geometry(t, c, stem);
 	tell_policy(t, c, stem);
 	tell_mapping(t, c, stem);
 	tell_drawn(t, c, "readonly", "l1");
@@ -424,7 +413,7 @@ static void tell_paths(struct teller *t, const struct sim_spec *s)
 	if (s->cc >= 20 && (s->has_l1 || s->has_l2)) {
 		const bool near = s->has_l1 && !s->local_past_l1;
 		tell_text(t, local, near ? "global.l1" : "global.l2");
-		tell_shape(t, &p->level[near ? 0 : 1], "cache.local.l1");
+		tell_geometry(t, &p->level[near ? 0 : 1], "cache.local.l1");
 	}
 	if (s->cc < 35 || !(texture || s->has_l1 || s->has_l2))
 		return;

@@ -51,10 +51,12 @@ static void study_split(struct study *s)
 	struct chase_run walk[2];
 
 	if (!divisions || divisions->verdict != VERDICT_MEASURED || !l1 || l1->verdict == VERDICT_ABSENT) {
-		study_verdict(s, KEY("%s.size", stem), VERDICT_UNSUPPORTED, "chase", "%s",
-			      l1 && l1->verdict == VERDICT_ABSENT
-				  ? "there is no L1"
-				  : "launches are not seen to divide an SM's memory in several ways");
+		const bool no_l1 = l1 && l1->verdict == VERDICT_ABSENT,
+			   open = !no_l1 && divisions && divisions->verdict == VERDICT_INCONCLUSIVE;
+		study_verdict(s, KEY("%s.size", stem), open ? VERDICT_INCONCLUSIVE : VERDICT_UNSUPPORTED, "chase", "%s",
+			      no_l1  ? "there is no L1"
+			      : open ? "whether launches divide an SM's memory in several ways is not known"
+				     : "launches are not seen to divide an SM's memory in several ways");
 		return;
 	}
 	const enum chase_state walked = chase_walk(&c, walk), state = walked == CHASE_DONE ? chase_survey(&c) : walked;

@@ -134,8 +134,9 @@ enum ptx_sub {			 /* ptx_inst.sub: the shape of which an operation has exactly o
 	       PTX_SUB_L_CLAMP,
 	       PTX_SUB_L_WRAP,
 	       PTX_SUB_R_CLAMP,
-	       PTX_SUB_R_WRAP, /* shf */
-	       PTX_SUB_INDEX,
+	       PTX_SUB_R_WRAP,	/* shf */
+	       PTX_SUB_INDEX,	/* none is written */
+	       PTX_SUB_CLUSTER, /* isspacep: shared memory of any block of the cluster */
 	       PTX_SUB_F4E,
 	       PTX_SUB_B4E,
 	       PTX_SUB_RC8,
@@ -170,12 +171,18 @@ enum ptx_operand_kind {
 	PTX_OPND_VECTOR,    /* {a, b, ...}: the next `count` entries of the instruction's vec[] */
 	PTX_OPND_SINK,	    /* _ */
 };
+enum { /* of several parts, .b7610 or .h30: three bits each, the lowest part last, and how many they are */
+       PTX_PARTS = 1 << 15,
+       PTX_PARTS_HALF = 1 << 14,
+       PTX_PARTS_COUNT = 12, /* 2 bits; 4 counts as 0 */
+};
 struct ptx_operand {
-	uint8_t kind;	/* enum ptx_operand_kind */
-	bool negated;	/* !p for predicates, -r where allowed */
-	bool has_reg;	/* ADDRESS: base is a register (else a symbol, or absolute when sym is -1) */
-	uint16_t count; /* VECTOR: elements. REG of a video instruction: 1 + byte, or 5 + half, that it takes; 0: all */
-	int32_t reg;	/* register index in ptx_func.regs */
+	uint8_t kind; /* enum ptx_operand_kind */
+	bool negated; /* !p for predicates, -r where allowed */
+	bool has_reg; /* ADDRESS: base is a register (else a symbol, or absolute when sym is -1) */
+	uint16_t
+	    count; /* VECTOR: elements. REG of a video instruction: 1 + byte, or 5 + half, that it takes; 0: all; PTX_PARTS: several */
+	int32_t reg; /* register index in ptx_func.regs */
 	int32_t sym; /* SYMBOL/ADDRESS: >= 0 module variable; -1 none; <= -2: parameter number -(sym+2) of the function
 	                    * (numbers from param_count on are its results);
 	                    * function-local variables are hoisted into module.vars with a unique name */
@@ -206,7 +213,7 @@ enum ptx_boolop { PTX_BOOL_NONE, PTX_BOOL_AND, PTX_BOOL_OR, PTX_BOOL_XOR };
  * tex: destination, SYMBOL or REG (a handle), VECTOR of coordinates or one. mov packs and unpacks with a VECTOR on one side.
  * cvt.f16x2 has two sources, the upper half first. An optional operand that is not written is not counted. The checks of ptx_parse guarantee: operand kinds and register
  * types fit the operation, labels and symbols exist, addresses fit the space where that is known. */
-#define PTX_OPERANDS 8
+#define PTX_OPERANDS 10
 struct ptx_inst {
 	uint16_t op; /* enum ptx_op */
 	uint8_t type,

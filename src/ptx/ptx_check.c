@@ -31,7 +31,7 @@ static bool reg_fits(enum ptx_type want, enum ptx_type reg, bool relaxed)
 		return a == b ? a != 'f' || want == reg : a == 'b' || b == 'b';
 	if (!relaxed || m < n)
 		return false;
-	return a != 'f' && (b != 'f' || a == 'b');
+	return a == 'f' ? b == 'b' : b != 'f' || a == 'b';
 }
 
 static int bad_reg(struct ptx_parser *p, const struct ptx_inst *in, const struct ptx_operand *o,
@@ -134,11 +134,12 @@ static int check_data(struct ptx_parser *p, const struct ptx_inst *in, bool dest
 		      const struct ptx_place *at)
 {
 	enum ptx_type type = (enum ptx_type)in->type;
+	const bool relaxed = in->op != PTX_OP_ATOM;
 	if (in->vec_width == 1) {
 		if (o->kind == PTX_OPND_VECTOR)
 			return ptx_fail(p, at->line, at->column, "%s without .v2 or .v4 takes one register",
 					ptx_op_name(in->op));
-		return dest ? check_dest(p, in, type, true, o, at) : check_source(p, in, type, true, o, at);
+		return dest ? check_dest(p, in, type, relaxed, o, at) : check_source(p, in, type, relaxed, o, at);
 	}
 	if (o->kind != PTX_OPND_VECTOR || o->count != in->vec_width)
 		return ptx_fail(p, at->line, at->column, "%s.v%u takes {%u registers}", ptx_op_name(in->op),
@@ -147,7 +148,7 @@ static int check_data(struct ptx_parser *p, const struct ptx_inst *in, bool dest
 		const struct ptx_operand *e = &in->vec[o->index + (int)i];
 		if (dest && e->kind == PTX_OPND_SINK)
 			continue;
-		PTX_TRY(dest ? check_dest(p, in, type, true, e, at) : check_source(p, in, type, true, e, at));
+		PTX_TRY(dest ? check_dest(p, in, type, relaxed, e, at) : check_source(p, in, type, relaxed, e, at));
 	}
 	return 0;
 }
@@ -212,7 +213,7 @@ static int check_address(struct ptx_parser *p, const struct ptx_inst *in, const 
 	if (in->space != PTX_GENERIC && have != in->space)
 		return ptx_fail(p, at->line, at->column, "this name is in .%s, %s reads .%s", ptx_space_name(have),
 				ptx_op_name(in->op), ptx_space_name((enum ptx_space)in->space));
-	if (in->space == PTX_GENERIC && have != PTX_GLOBAL)
+	if (in->space == PTX_GENERIC && have != PTX_GLOBAL && have != PTX_SHARED && have != PTX_LOCAL)
 		return ptx_fail(p, at->line, at->column, "this name is in .%s: write %s.%s", ptx_space_name(have),
 				ptx_op_name(in->op), ptx_space_name(have));
 	uint64_t size = o->sym >= 0 ? p->vars.v[o->sym].size : 0;

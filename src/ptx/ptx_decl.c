@@ -28,7 +28,7 @@ static const char *kind_name(uint8_t kind)
 int ptx_declare(struct ptx_parser *p, const struct ptx_token *t, enum ptx_name_kind kind, int32_t index)
 {
 	const struct ptx_name *old = ptx_names_find(&p->names, t->s, t->n);
-	if (old && (old->depth == p->names.depth || old->kind == NAME_SREG))
+	if (old && old->depth == p->names.depth)
 		return old->line ? PTX_FAIL_AT(p, t, "'%.*s' is already %s, declared in line %u", (int)t->n, t->s,
 					       kind_name(old->kind), old->line)
 				 : PTX_FAIL_AT(p, t, "'%.*s' is already %s", (int)t->n, t->s, kind_name(old->kind));

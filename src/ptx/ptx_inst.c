@@ -71,16 +71,15 @@ static int parse_op(struct ptx_parser *p, struct ptx_inst *in)
 		}
 		PTX_TRY(ptx_advance(p));
 		t = longer;
-		op = find_op(p, t.s, t.n);
+		op = ptx_token_is(&t, "barrier.arrive") ? PTX_OP_BAR_ARRIVE : find_op(p, t.s, t.n);
 	}
-	if (op < 0 && ptx_token_is(&t, "barrier.arrive"))
-		op = PTX_OP_BAR_ARRIVE;
 	if (op < 0)
 		return unknown_op(p, &t);
 	if (op == PTX_OP_PREFETCH &&
 	    (ptx_token_is(&p->tok, "tensormap") || ptx_token_is(&p->tok, "const") || ptx_token_is(&p->tok, "param")))
 		op = PTX_OP_PREFETCH_MAP;
-	if (op == PTX_OP_FENCE && (ptx_token_is(&p->tok, "proxy") || ptx_token_is(&p->tok, "mbarrier_init")))
+	if ((op == PTX_OP_FENCE || op == PTX_OP_MEMBAR) &&
+	    (ptx_token_is(&p->tok, "proxy") || ptx_token_is(&p->tok, "mbarrier_init")))
 		op = PTX_OP_FENCE_PROXY;
 	if ((op == PTX_OP_ST || op == PTX_OP_RED) && ptx_token_is(&p->tok, "async"))
 		op = op == PTX_OP_ST ? PTX_OP_ST_ASYNC : PTX_OP_RED_ASYNC;
@@ -95,16 +94,19 @@ static int parse_op(struct ptx_parser *p, struct ptx_inst *in)
 static const struct ptx_word *find_word(const struct ptx_parser *p, const char *s, uint32_t n, uint32_t classes,
 					uint32_t subs, bool *known)
 {
+	const struct ptx_word *found = NULL;
 	*known = false;
 	for (unsigned i = p->word_bucket[ptx_name_hash(s, n) & 255]; i; i = p->word_next[i]) {
 		const struct ptx_word *w = &ptx_words[i - 1];
 		if (strlen(w->word) != n || memcmp(w->word, s, n) != 0)
 			continue;
 		*known = true;
-		if (w->class == M_SUB ? (subs >> w->value & 1) != 0 : (classes & w->class) != 0)
+		if (w->class == M_SUB && subs >> w->value & 1) /* what an operation says of its own */
 			return w;
+		if (!found && w->class != M_SUB && classes & w->class)
+			found = w;
 	}
-	return NULL;
+	return found;
 }
 
 static int types_text(uint32_t set, char *buf, size_t size)
@@ -183,6 +185,7 @@ static void set_mod(struct ptx_inst *in, const struct ptx_word *w)
 		break;
 	case M_SUB:
 		in->sub = (uint8_t)w->value;
+		in->space = w->value == PTX_SUB_CLUSTER ? PTX_SHARED : in->space;
 		break;
 	default:
 		in->mods |= w->value;
@@ -242,7 +245,7 @@ static int parse_mods(struct ptx_parser *p, struct ptx_inst *in)
 		types_text(op->types, list, sizeof list);
 		return ptx_fail(p, in->line, in->column, "%s needs a type:%s", op->name, list);
 	}
-	uint32_t missing = op->must & ~seen & ~(uint32_t)M_TYPE2;
+	uint32_t missing = op->must & ~seen & ~(uint32_t)(M_TYPE2 | (in->space ? M_SPACE : 0));
 	if (op->subs && !in->sub) {
 		if (op->subs >> PTX_SUB_INDEX & 1)
 			in->sub = PTX_SUB_INDEX;

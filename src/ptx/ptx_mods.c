@@ -46,7 +46,8 @@ static int check_set(struct ptx_parser *p, const struct ptx_inst *in)
 
 static int check_atom(struct ptx_parser *p, const struct ptx_inst *in)
 {
-	uint32_t t = 1u << in->type, ok = 0;
+	const uint32_t halves = 1u << PTX_F16 | 1u << PTX_F16X2 | 1u << PTX_BF16 | 1u << PTX_BF16X2, t = 1u << in->type;
+	uint32_t ok = 0;
 	char what[80];
 	switch (in->atom) {
 	case PTX_ATOM_AND:
@@ -55,8 +56,7 @@ static int check_atom(struct ptx_parser *p, const struct ptx_inst *in)
 		ok = 1u << PTX_B32 | 1u << PTX_B64;
 		break;
 	case PTX_ATOM_ADD:
-		ok = 1u << PTX_U32 | 1u << PTX_S32 | 1u << PTX_U64 | 1u << PTX_F32 | 1u << PTX_F64 | 1u << PTX_F16 |
-		     1u << PTX_F16X2 | 1u << PTX_BF16 | 1u << PTX_BF16X2;
+		ok = 1u << PTX_U32 | 1u << PTX_S32 | 1u << PTX_U64 | 1u << PTX_F32 | 1u << PTX_F64 | halves;
 		break;
 	case PTX_ATOM_INC:
 	case PTX_ATOM_DEC:
@@ -64,10 +64,10 @@ static int check_atom(struct ptx_parser *p, const struct ptx_inst *in)
 		break;
 	case PTX_ATOM_MIN:
 	case PTX_ATOM_MAX:
-		ok = 1u << PTX_U32 | 1u << PTX_S32 | 1u << PTX_U64 | 1u << PTX_S64;
+		ok = 1u << PTX_U32 | 1u << PTX_S32 | 1u << PTX_U64 | 1u << PTX_S64 | (in->vec_width > 1 ? halves : 0);
 		break;
 	default:
-		ok = 1u << PTX_B32 | 1u << PTX_B64 | (in->atom == PTX_ATOM_CAS ? 1u << PTX_B16 : 0);
+		ok = 1u << PTX_B32 | 1u << PTX_B64 | 1u << PTX_B128 | (in->atom == PTX_ATOM_CAS ? 1u << PTX_B16 : 0);
 		break;
 	}
 	snprintf(what, sizeof what, "cannot do .%s", ptx_word_of(M_ATOM, in->atom));
@@ -76,10 +76,10 @@ static int check_atom(struct ptx_parser *p, const struct ptx_inst *in)
 	bool half = ptx_type_class((enum ptx_type)in->type) == 'f' && in->type != PTX_F32 && in->type != PTX_F64;
 	if (half != ((in->mods & PTX_NOFTZ) != 0))
 		return mod_error(p, in, half ? "needs .noftz" : "does not take .noftz");
-	if (in->vec_width > 1 &&
-	    (in->atom != PTX_ATOM_ADD || ptx_type_class((enum ptx_type)in->type) != 'f' || in->space != PTX_GLOBAL))
+	if (in->vec_width > 1 && (!(t & (halves | 1u << PTX_F32)) || in->space != PTX_GLOBAL))
 		return ptx_fail(p, in->line, in->column,
-				"red takes vectors in global memory only, to add floating-point numbers");
+				"%s takes vectors of floating-point numbers in global memory only",
+				ptx_op_name(in->op));
 	if (in->op == PTX_OP_RED && (in->atom == PTX_ATOM_EXCH || in->atom == PTX_ATOM_CAS))
 		return ptx_fail(p, in->line, in->column, "red returns nothing; use atom.%s",
 				ptx_word_of(M_ATOM, in->atom));
@@ -118,9 +118,11 @@ static int check_space(struct ptx_parser *p, const struct ptx_inst *in)
 			return ptx_fail(p, in->line, in->column, "%s does not take .%s", ptx_op_name(in->op),
 					ptx_word_of(M_CACHE, in->cache));
 	}
-	if (in->vec_width * ptx_type_bytes((enum ptx_type)in->type) > 32 ||
-	    (in->vec_width == 8 && ptx_type_bytes((enum ptx_type)in->type) != 4))
-		return mod_error(p, in, "in a vector is wider than 32 bytes");
+	const unsigned bytes = ptx_type_bytes((enum ptx_type)in->type),
+		       most = in->op == PTX_OP_ATOM || in->op == PTX_OP_RED || in->type == PTX_B128 ? 16 : 32;
+	if (in->vec_width * bytes > most || (in->vec_width == 8 && bytes * 8 != most))
+		return mod_error(
+		    p, in, most == 32 ? "in a vector is wider than 32 bytes" : "in a vector is wider than 16 bytes");
 	if (in->op == PTX_OP_LDU && in->vec_width == 8)
 		return mod_error(p, in, "does not take .v8");
 	return 0;

@@ -162,7 +162,11 @@ static int prepare(struct ptx_parser *p)
 		return err_nomem(p->e);
 	for (unsigned i = 0; i < PTX_SREGS; i++) {
 		const char *s = ptx_sreg_name((enum ptx_sreg)i);
-		if (ptx_names_add(&p->names, s, (uint32_t)strlen(s), NAME_SREG, (int32_t)i, 0))
+		const uint32_t whole = (uint32_t)strlen(s), base = (uint32_t)strcspn(s, ".");
+		if (ptx_names_add(&p->names, s, whole, NAME_SREG, (int32_t)i, 0))
+			return err_nomem(p->e);
+		if (base < whole && !ptx_names_find(&p->names, s, base) &&
+		    ptx_names_add(&p->names, s, base, NAME_SREG, -1, 0)) /* of components */
 			return err_nomem(p->e);
 	}
 	for (unsigned i = PTX_OPS; i-- > 0;) {

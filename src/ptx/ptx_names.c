@@ -136,6 +136,8 @@ static int names_of_func(struct ptx_parser *p, struct ptx_names *used, int32_t i
 
 static int rename_all(struct ptx_parser *p, struct ptx_names *used)
 {
+	for (int i = 0; i < PTX_SREGS; i++) /* scopes become one: a register that hid one would hide it everywhere */
+		PTX_TRY(keep_name(p, used, ptx_sreg_name((enum ptx_sreg)i)));
 	for (uint32_t i = 0; i < p->vars.n; i++)
 		if (p->vars.v[i].func < 0)
 			PTX_TRY(keep_name(p, used, p->vars.v[i].name));

@@ -27,13 +27,23 @@ static int unknown_name(struct ptx_parser *p, const struct ptx_token *t, const c
 	return rc;
 }
 
-/* b0 to b3 and h0, h1, from 1 on; 0: none */
+/* b0 to b3 and h0, h1, from 1 on, or the digits of several parts, as in ptx_operand.count; 0: none */
 static unsigned selector(const struct ptx_token *t)
 {
-	unsigned digit = t->n == 2 ? (unsigned)(t->s[1] - '0') : 9;
-	return t->n == 2 && t->s[0] == 'b' && digit < 4	  ? 1 + digit
-	       : t->n == 2 && t->s[0] == 'h' && digit < 2 ? 5 + digit
-							  : 0;
+	const bool half = t->s[0] == 'h';
+	const unsigned digits = t->n - 1;
+	unsigned all = 0;
+	if ((t->s[0] != 'b' && !half) || t->n < 2 || digits > (half ? 2u : 4u))
+		return 0;
+	for (unsigned k = 1; k <= digits; k++) {
+		unsigned digit = (unsigned)(t->s[k] - '0');
+		if (digit > (half ? 3u : 7u))
+			return 0;
+		all = all << 3 | digit;
+	}
+	if (digits == 1)
+		return all > (half ? 1u : 3u) ? 0 : (half ? 5 : 1) + all;
+	return PTX_PARTS | (half ? PTX_PARTS_HALF : 0) | (digits & 3) << PTX_PARTS_COUNT | all;
 }
 
 /* %tid.x is two tokens and one name. */
@@ -67,14 +77,24 @@ static int parse_offset(struct ptx_parser *p, int64_t *offset)
 	return 0;
 }
 
+/* Special registers are names of the module: a register of a function hides one of its name, with all components. */
+static const struct ptx_name *find(const struct ptx_parser *p, const char *s, uint32_t n)
+{
+	const struct ptx_name *e = ptx_names_find(&p->names, s, n), *base = NULL;
+	const char *dot = e && e->kind == NAME_SREG ? memchr(s, '.', n) : NULL;
+	if (dot)
+		base = ptx_names_find(&p->names, s, (uint32_t)(dot - s));
+	return base && base->kind != NAME_SREG ? NULL : e;
+}
+
 static int name_operand(struct ptx_parser *p, struct ptx_operand *o, const struct ptx_name **out)
 {
 	struct ptx_token t = p->tok;
 	PTX_TRY(ptx_advance(p));
 	bool joined = p->tok.kind == TOK_DOT && p->tok.s == t.s + t.n + 1;
-	const struct ptx_name *e = joined ? ptx_names_find(&p->names, t.s, t.n + p->tok.n + 1) : NULL;
+	const struct ptx_name *e = joined ? find(p, t.s, t.n + p->tok.n + 1) : NULL;
 	if (!e && joined && selector(&p->tok))
-		e = ptx_names_find(&p->names, t.s, t.n);
+		e = find(p, t.s, t.n);
 	if (e && e->n == t.n) { /* the part of a register that a video instruction takes */
 		o->count = (uint16_t)selector(&p->tok);
 		PTX_TRY(ptx_advance(p));
@@ -82,7 +102,7 @@ static int name_operand(struct ptx_parser *p, struct ptx_operand *o, const struc
 		PTX_TRY(join_component(p, &t));
 	}
 	if (!e)
-		e = ptx_names_find(&p->names, t.s, t.n);
+		e = find(p, t.s, t.n);
 	if (!e)
 		return unknown_name(p, &t, t.s[0] == '%' ? "register" : "name");
 	*out = e;
@@ -92,6 +112,8 @@ static int name_operand(struct ptx_parser *p, struct ptx_operand *o, const struc
 		o->reg = e->index;
 		return 0;
 	case NAME_SREG:
+		if (e->index < 0)
+			return PTX_FAIL_AT(p, &t, "'%.*s' has components: write %.*s.x", (int)t.n, t.s, (int)t.n, t.s);
 		o->kind = PTX_OPND_SREG;
 		o->index = e->index;
 		return 0;
@@ -230,7 +252,11 @@ int ptx_parse_operand(struct ptx_parser *p, struct ptx_inst *in, struct ptx_oper
 	}
 	if (ptx_is(p, '-'))
 		PTX_TRY(ptx_peek(p));
-	if (ptx_is(p, '-') && p->ahead.kind == TOK_IDENT && !ptx_token_is(&p->ahead, "WARP_SZ"))
+	const bool minus = ptx_is(p, '-') && p->ahead.kind == TOK_IDENT && !ptx_token_is(&p->ahead, "WARP_SZ");
+	if (minus && in->op == PTX_OP_VMAD) {
+		o->negated = true;
+		PTX_TRY(ptx_advance(p));
+	} else if (minus)
 		return PTX_FAIL_AT(p, &p->tok, "a register cannot be negated here; use neg");
 	if (p->tok.kind == TOK_IDENT && ptx_token_is(&p->tok, "_")) {
 		o->kind = PTX_OPND_SINK;

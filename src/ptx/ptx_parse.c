@@ -79,6 +79,32 @@ static int prototype(struct ptx_parser *p, const struct ptx_token *label)
 	return ptx_expect(p, ';', "after the prototype");
 }
 
+/* T: .calltargets f, g; which functions a call goes to, all of one kind: what it takes is as in a prototype. */
+static int call_targets(struct ptx_parser *p, const struct ptx_token *label)
+{
+	struct ptx_prototype t = {.params = NULL};
+	bool more = true;
+	for (unsigned n = 0; more; n++) {
+		PTX_TRY(ptx_advance(p));
+		const struct ptx_name *e =
+		    p->tok.kind == TOK_IDENT ? ptx_names_find(&p->names, p->tok.s, p->tok.n) : NULL;
+		if (!e || e->kind != NAME_FUNC || p->funcs.v[e->index].entry)
+			return PTX_FAIL_AT(p, &p->tok, "expected a function declared above");
+		const struct ptx_func *f = &p->funcs.v[e->index];
+		if (!n)
+			t = (struct ptx_prototype){.params = f->params,
+						   .param_count = f->param_count,
+						   .rets = f->rets,
+						   .ret_count = f->ret_count};
+		PTX_TRY(ptx_advance(p));
+		more = ptx_is(p, ',');
+	}
+	PTX_TRY(PTX_PUSH(p, p->prototypes));
+	PTX_TRY(ptx_declare(p, label, NAME_PROTOTYPE, (int32_t)p->prototypes.n));
+	p->prototypes.v[p->prototypes.n++] = t;
+	return ptx_expect(p, ';', "after the call targets");
+}
+
 /* .maxntid 128, 1, 1 and friends: kept as text, in one spelling */
 static bool is_performance(const struct ptx_token *t)
 {
@@ -219,6 +245,8 @@ static int statement(struct ptx_parser *p)
 				return prototype(p, &label);
 			if (ptx_token_is(&p->tok, "branchtargets"))
 				return branch_targets(p, &label);
+			if (ptx_token_is(&p->tok, "calltargets"))
+				return call_targets(p, &label);
 			return ptx_add_label(p, &label);
 		}
 	}

@@ -37,11 +37,11 @@ static void mods(struct printer *p, const struct ptx_inst *in)
 	word(p, M_SEM, in->mods & (PTX_RELAXED | PTX_ACQUIRE | PTX_RELEASE | PTX_ACQ_REL | PTX_WEAK | PTX_SC));
 	word(p, M_SCOPE, in->mods & (PTX_SCOPE_CTA | PTX_SCOPE_GPU | PTX_SCOPE_SYS));
 	word(p, M_TO, in->mods & PTX_TO);
-	word(p, M_SPACE, in->space);
+	word(p, M_SPACE, in->sub == PTX_SUB_CLUSTER ? PTX_GENERIC : in->space);
 	word(p, M_CACHE, in->cache);
 	word(p, M_ATOM, in->atom);
 	word(p, M_HINT, in->mods & PTX_POLICY);
-	if (in->op != PTX_OP_PRMT && in->sub)
+	if (in->op != PTX_OP_PRMT && in->sub && in->sub != PTX_SUB_INDEX)
 		word(p, M_SUB, in->sub);
 	if (in->op == PTX_OP_MATCH)
 		word(p, M_SYNC, in->mods & PTX_SYNC);
@@ -79,15 +79,27 @@ static void offset(struct printer *p, int64_t v)
 		str_addf(p->out, "+%lld", (long long)v);
 }
 
+static void parts(struct printer *p, unsigned count)
+{
+	unsigned digits = count >> PTX_PARTS_COUNT & 3;
+	if (!(count & PTX_PARTS)) {
+		str_addf(p->out, ".%c%u", count < 5 ? 'b' : 'h', count - (count < 5 ? 1 : 5));
+		return;
+	}
+	str_add(p->out, count & PTX_PARTS_HALF ? ".h" : ".b");
+	for (unsigned k = digits ? digits : 4; k--;)
+		str_addf(p->out, "%u", count >> 3 * k & 7);
+}
+
 static void operand(struct printer *p, const struct ptx_inst *in, const struct ptx_operand *o)
 {
 	if (o->negated)
-		str_addc(p->out, '!');
+		str_addc(p->out, in->op == PTX_OP_VMAD ? '-' : '!');
 	switch (o->kind) {
 	case PTX_OPND_REG:
 		str_add(p->out, p->f->regs[o->reg].name);
 		if (o->count)
-			str_addf(p->out, ".%c%u", o->count < 5 ? 'b' : 'h', o->count - (o->count < 5 ? 1 : 5));
+			parts(p, o->count);
 		break;
 	case PTX_OPND_INT:
 		str_addf(p->out, "%lld", (long long)o->imm);

@@ -15,7 +15,7 @@
 #define T_SMALL (T_S(E4M3X2) | T_S(E5M2X2) | T_S(TF32))
 #define T_BITS	(T_S(B16) | T_S(B32) | T_S(B64))
 #define T_MEM	(T_INT8 | T_INT | T_FLOAT | T_BITS | T_S(B8) | T_S(B128))
-#define T_ATOM	(T_INT32 | T_INT64 | T_S(B16) | T_S(B32) | T_S(B64) | T_FLOAT | T_HALF | T_BF)
+#define T_ATOM	(T_INT32 | T_INT64 | T_S(B16) | T_S(B32) | T_S(B64) | T_S(B128) | T_FLOAT | T_HALF | T_BF)
 #define S_(s)	(1u << PTX_SUB_##s)
 
 const struct ptx_opinfo ptx_ops[PTX_OPS] = {
@@ -175,6 +175,8 @@ const struct ptx_word ptx_words[] = {
     {"L2::128B", M_HINT, 0},
     {"L2::256B", M_HINT, 0},
     {"L2::cache_hint", M_HINT, PTX_POLICY},
+    {"sync_restrict::shared::cta", M_HINT, 0},
+    {"sync_restrict::shared::cluster", M_HINT, 0},
     {"to", M_TO, PTX_TO},
     {"sync", M_SYNC, PTX_SYNC},
     {"uni", M_UNI, PTX_UNI},
@@ -216,6 +218,7 @@ const struct ptx_word ptx_words[] = {
     SUB(NOTANUMBER, "notanumber"),
     SUB(NORMAL, "normal"),
     SUB(SUBNORMAL, "subnormal"),
+    SUB(CLUSTER, "shared::cluster"),
 };
 const size_t ptx_word_count = sizeof ptx_words / sizeof *ptx_words;
 

@@ -1,20 +1,8 @@
-#include "isa_cases.h"
-#include "base/str.h"
+#include "isa_maker.h"
 #include <errno.h>
 #include <string.h>
 
-struct maker {
-	struct isa_cases *c;
-	struct str text; /* of the case being made */
-	bool failed;
-};
-
-/* The types of a line, a byte each. */
-#define TYPES(d, a, b, c) ((uint32_t)(d) << 24 | (uint32_t)(a) << 16 | (uint32_t)(b) << 8 | (uint32_t)(c))
-#define put(m, rule, d, a, b, c, ...)                                                                                  \
-	(str_clear(&(m)->text), str_addf(&(m)->text, __VA_ARGS__), keep((m), (rule), TYPES(d, a, b, c)))
-
-static void keep(struct maker *m, enum isa_rule rule, uint32_t types)
+void isa_keep(struct maker *m, enum isa_rule rule, uint32_t types)
 {
 	struct isa_cases *l = m->c;
 	const char *text = str_text(&m->text);
@@ -42,9 +30,6 @@ static void keep(struct maker *m, enum isa_rule rule, uint32_t types)
 						.rule = (uint8_t)rule,
 						.p = p};
 }
-
-#define N(t)	 ptx_type_name(t)
-#define COUNT(x) (sizeof(x) / sizeof *(x))
 
 static const enum ptx_type ints[] = {PTX_U16, PTX_S16, PTX_U32, PTX_S32, PTX_U64, PTX_S64};
 static const enum ptx_type all_ints[] = {PTX_U8, PTX_S8, PTX_U16, PTX_S16, PTX_U32, PTX_S32, PTX_U64, PTX_S64};
@@ -503,57 +488,6 @@ static void control(struct maker *m)
 	put(m, ISA_EXACT, PTX_U32, PTX_U32, PTX_U32, PTX_NONE, "mov.u32 d, a; @p mov.u32 d, b; @!p add.u32 d, d, 1;");
 }
 
-/* What came with sm_86 to sm_90. */
-static void newer(struct maker *m)
-{
-	static const char *const extras[] = {"", ".ftz", ".NaN", ".ftz.NaN"}, *const order[] = {"min", "max"};
-	static const char *const saturated[] = {"rn.satfinite", "rz.satfinite", "rn.relu.satfinite",
-						"rz.relu.satfinite"};
-	static const enum ptx_type ordered[] = {PTX_F32, PTX_F16, PTX_F16X2};
-	for (size_t t = 0; t < COUNT(ordered); t++)
-		for (size_t x = 0; x < COUNT(extras); x++)
-			for (size_t k = 0; k < COUNT(order); k++)
-				put(m, ISA_EXACT, ordered[t], ordered[t], ordered[t], PTX_NONE,
-				    "%s%s.xorsign.abs.%s d, a, b;", order[k], extras[x], N(ordered[t]));
-	for (size_t x = 0; x < 2; x++)
-		for (size_t k = 0; k < COUNT(order); k++)
-			put(m, ISA_EXACT, PTX_B32, PTX_F32, PTX_F32, PTX_NONE,
-			    "{ .reg .b32 k, l; mov.b32 k, a; mov.b32 l, b; %s%s.xorsign.abs.bf16x2 d, k, l; }",
-			    order[k], extras[2 * x]);
-	/* What a tensor's copy puts outside of it. */
-	for (size_t k = 0; k < 3; k++)
-		for (size_t x = 0; x < 2; x++) {
-			static const char *const with[] = {"k, b, c", "a, k, c", "a, b, k"};
-			put(m, ISA_EXACT, PTX_F16X2, PTX_F16X2, PTX_F16X2, PTX_F16X2,
-			    "{ .reg .b32 k; selp.b32 k, 0x7ff73c00, 0x40007ff7, p; fma.rn.oob%s.f16x2 d, %s; }",
-			    x ? ".relu" : "", with[k]);
-			put(m, ISA_EXACT, PTX_B32, PTX_F32, PTX_F32, PTX_F32,
-			    "{ .reg .b32 k, l, o, n; mov.b32 k, a; mov.b32 l, b; mov.b32 o, c; selp.b32 n, 0x7ff73f80, "
-			    "0x40007ff7, p; fma.rn.oob%s.bf16x2 d, %s; }",
-			    x ? ".relu" : "",
-			    k == 0   ? "n, l, o"
-			    : k == 1 ? "k, n, o"
-				     : "k, l, n");
-		}
-	for (size_t k = 0; k < COUNT(saturated); k++) {
-		put(m, ISA_EXACT, PTX_F16X2, PTX_F32, PTX_F32, PTX_NONE, "cvt.%s.f16x2.f32 d, a, b;", saturated[k]);
-		put(m, ISA_EXACT, PTX_B32, PTX_F32, PTX_F32, PTX_NONE, "cvt.%s.bf16x2.f32 d, a, b;", saturated[k]);
-		put(m, ISA_EXACT, PTX_F16, PTX_F32, PTX_NONE, PTX_NONE, "cvt.%s.f16.f32 d, a;", saturated[k]);
-	}
-	put(m, ISA_EXACT, PTX_B32, PTX_F32, PTX_NONE, PTX_NONE, "cvt.rna.satfinite.tf32.f32 d, a;");
-	put(m, ISA_EXACT, PTX_B32, PTX_F32, PTX_NONE, PTX_NONE, "cvt.rz.relu.tf32.f32 d, a;");
-	for (size_t k = 0; k < 2; k++) {
-		const char *op = k ? "and" : "or";
-		put(m, ISA_EXACT, PTX_B32, PTX_B32, PTX_B32, PTX_B32,
-		    "lop3.%s.b32 x|q, a, b, c, 0x1b, p; selp.b32 d, x, 7, q;", op);
-		put(m, ISA_EXACT, PTX_PRED, PTX_B32, PTX_B32, PTX_B32, "lop3.%s.b32 _|d, a, b, c, 0x80, p;", op);
-		put(m, ISA_EXACT, PTX_B32, PTX_F32, PTX_F32, PTX_NONE,
-		    "{ .reg .b32 k, l; mov.b32 k, a; mov.b32 l, b; set.%s.u32.bf16x2 d, k, l; }", k ? "gt" : "leu");
-		put(m, ISA_EXACT, PTX_B32, PTX_F32, PTX_F32, PTX_NONE,
-		    "{ .reg .b32 k, l; mov.b32 k, a; mov.b32 l, b; set.%s.bf16x2.bf16x2 d, k, l; }", k ? "ne" : "ge");
-	}
-}
-
 int isa_cases_open(struct isa_cases *c)
 {
 	struct maker m = {.c = c};
@@ -570,7 +504,7 @@ int isa_cases_open(struct isa_cases *c)
 	atomics(&m);
 	warps(&m);
 	control(&m);
-	newer(&m);
+	isa_newer(&m);
 	bool failed = m.failed || m.text.failed;
 	str_free(&m.text);
 	return failed ? -ENOMEM : 0;

@@ -196,7 +196,37 @@ CASES = {
     "malloc without a heap": (kernel("{ .param .b64 n; st.param.b64 [n], 16; .param .b64 p; call.uni (p), malloc, (n); ld.param.b64 %q2, [p]; }"
                                      "st.global.u64 [%q1], %q2; st.global.u32 [%q1+8], 3;",
                                      before=".extern .func (.param .b64 p) malloc (.param .b64 n);"), [0, 0, 3]),
-    "a function with it": (kernel("call lost, ();", before=".func lost() { brkpt; }"), None, "which is not executed: "),
+    "a function with it": (kernel("call lost, ();", before=".func lost() { sured.b.add.1d.u32.trap [%rd1, {%r1}], %r2; }"), None, "which is not executed: "),
+    "a register hides a special one": (kernel("{ .reg .u32 %clock, %tid; mov.u32 %clock, 5; mov.u32 %tid, 6; add.u32 %r1, %clock, %tid; }"
+                                              "mov.u32 %r2, %clock; setp.eq.u32 %p1, %r2, 5; selp.u32 %r2, 1, 0, %p1; mov.u32 %r3, %tid.x;"
+                                              "st.global.v4.u32 [%q1], {%r1, %r2, %r3, %r3};"), [11, 0, 0, 0]),
+    "a hidden one has no parts": (kernel(".reg .u32 %tid; mov.u32 %r1, %tid.x;"), None, "'%tid.x' is not declared"),
+    "a special one has parts": (kernel("mov.u32 %r1, %tid;"), None, "write %tid.x"),
+    "a variable of a special name": (kernel("ret;", before=".global .u32 %ctaid;"), None, "already a special register"),
+    "variables without a space": (kernel("mov.u32 %r1, 7; st.u32 [s+4], %r1; ld.shared.u32 %r2, [s+4]; atom.add.u32 %r3, [s+4], 2; ld.u32 %r4, [s+4];"
+                                         "st.u32 [l], %r1; ld.local.u32 %r5, [l]; st.global.v4.u32 [%q1], {%r2, %r3, %r4, %r5};",
+                                         more=".shared .align 8 .b8 s[8]; .local .align 8 .b8 l[8];"), [7, 7, 9, 7]),
+    "128 bits": (kernel("mov.b64 %q2, 5; mov.b64 %q3, 6; mov.b128 x, {%q2, %q3}; st.shared.b128 [s], x; ld.b128 y, [s]; mov.b128 {%q4, _}, y;"
+                        "mov.b128 y, {%q3, %q2}; atom.shared.cas.b128 x, [s], x, y; atom.shared.exch.b128 y, [s], x; mov.b128 {_, %q5}, y;"
+                        "st.global.v2.b64 [%q1], {%q4, %q5};", more=".shared .align 16 .b8 s[16]; .reg .b128 x, y;"), [5, 0, 5, 0]),
+    "a list of calls": (kernel("mov.u64 %q2, f; T: .calltargets f; call %q2, T; st.global.u32 [%q1], 3;", before=".func f() { ret; }"), [3]),
+    "a copy that brings nothing": (kernel("st.global.u32 [%q1], 7; st.shared.u32 [s], 8; setp.eq.u64 %p1, %q1, %q1; cp.async.ca.shared.global [s], [%q1], 4, %p1;"
+                                          "cp.async.wait_all; ld.shared.u32 %r1, [s]; st.global.u32 [%q1+4], %r1;", more=".shared .u32 s;"), [7, 0]),
+    # Lanes of a quad hold lines g and columns; A is ones, B the column: of four products each lane has its own.
+    "mma of quads": (kernel(lanes("mov.u32 %r2, %laneid; and.b32 %r3, %r2, 3; cvt.rn.f32.u32 %f1, %r3; cvt.rn.f16x2.f32 %r4, %f1, %f1; mov.u32 %r5, 0x3c003c00;"
+                                  "mov.u32 %r6, 0; mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16 {%r7, %r8, %r9, %r10}, {%r4, %r4}, {%r5, %r5},"
+                                  "{%r6, %r6, %r6, %r6}; mov.b32 {%h1, %h2}, %r10; cvt.f32.f16 %f2, %h2; cvt.rzi.u32.f32 %r1, %f2;")),
+                     [4 * (k % 4) for k in range(32)], "", 32),
+    # A is ones, each line of B 1, 2, 4, 8 again and again; of four the upper two are there in lines 0 to 7, the lower two in lines 8 to 15.
+    "a sparse product of four warps": (kernel("mov.u32 %r2, %tid.x; shl.b32 %r3, %r2, 4; mov.u32 %r4, s; add.u32 %r3, %r3, %r4; mov.b32 %r5, 0x3c003c00;"
+                                              "st.shared.v4.b32 [%r3], {%r5, %r5, %r5, %r5}; mov.b32 %r6, 0x40003c00; mov.b32 %r7, 0x48004400;"
+                                              "and.b32 %r8, %r2, 31; shl.b32 %r8, %r8, 4; add.u32 %r8, %r8, %r4; st.shared.v4.b32 [%r8+2048], {%r6, %r7, %r6, %r7};"
+                                              "fence.proxy.async; bar.sync 0; shr.u32 %r4, %r4, 4; cvt.u64.u32 %q2, %r4; add.u64 %q2, %q2, 0x1000080000;"
+                                              "add.u64 %q3, %q2, 128; mov.b32 %r9, 0x4444eeee; setp.ne.u64 %p1, %q1, %q1; wgmma.fence.sync.aligned;"
+                                              "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f4}, %q2, %q3, %r9, 0, %p1, 1, 1, 0, 0;"
+                                              "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; cvt.rzi.u32.f32 %r10, %f2; cvt.rzi.u32.f32 %r11, %f3;"
+                                              "mad.lo.u32 %r1, %r10, 1000, %r11;" + lanes("").replace("%laneid", "%tid.x"),
+                                              more=".shared .align 128 .b8 s[2560];"), [96024] * 128, "", 128),
     "a name that is near": (kernel("muv.u32 %r1, 1;"), None, "unknown instruction 'muv'; did you mean"),
     "calling itself": (kernel("call f, ();", before=".func f() { call f, (); ret; }"), None, "stack overflow: calls within calls need more than the 16"),
 }

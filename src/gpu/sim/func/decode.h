@@ -98,6 +98,12 @@ int decode_new_pred(struct decoder *d, uint16_t *pred);
 int decode_literal(struct decoder *d, uint64_t bits, bool wide, uint16_t *row);
 int decode_reg(struct decoder *d, struct decode_frame *f, int32_t reg, uint16_t *row);
 bool decode_reg_wide(const struct decode_frame *f, int32_t reg);
+enum { /* ptx_operand.count of an operand that is half of a register of 128 bits, and how far the halves' rows are apart */
+       DECODE_LOWER = 1,
+       DECODE_UPPER = 2,
+       DECODE_HALF_ROWS = 2
+};
+void decode_halves(const struct ptx_operand *o, struct ptx_operand half[2]);
 /* Row of a source of a type: register (listed among the reads) or literal. */
 int decode_source(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_operand *o,
 		  enum ptx_type type, uint16_t *row);

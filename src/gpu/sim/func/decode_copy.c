@@ -12,13 +12,35 @@ int decode_copies(struct decoder *d, uint16_t *row)
 	return 0;
 }
 
+/* cp.async with a predicate: no byte is read where it is true. */
+static int taken(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, uint64_t bytes, uint16_t *take)
+{
+	const struct ptx_operand *ignore = &in->operand[3];
+	struct decode_record r;
+	uint16_t none, all;
+	DECODE_TRY(decode_new_row(d, false, take));
+	DECODE_TRY(decode_literal(d, 0, false, &none));
+	DECODE_TRY(decode_literal(d, bytes, false, &all));
+	DECODE_TRY(decode_begin(d, f, in, &r));
+	DECODE_TRY(decode_pred_source(d, f, &r, ignore, &r.i.c));
+	r.i.op = EXEC_selp_32;
+	r.i.dst = *take;
+	r.i.a = ignore->negated ? all : none;
+	r.i.b = ignore->negated ? none : all;
+	decode_writes(&r, *take);
+	return decode_emit(d, &r);
+}
+
 static int copy(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
 	struct decode_record r;
 	unsigned code = 0, unused = 0;
 	uint16_t row, take = FUNC_NONE;
 	const struct ptx_operand *to = &in->operand[0], *from = &in->operand[1], *bytes = &in->operand[2];
+	const bool ignores = in->operand_count > 3 && decode_is_pred(f, &in->operand[3]);
 	DECODE_TRY(decode_copies(d, &row));
+	if (ignores)
+		DECODE_TRY(taken(d, f, in, bytes->imm, &take));
 	DECODE_TRY(decode_begin(d, f, in, &r));
 	if (decode_word(in, "commit_group") || decode_word(in, "wait_group") || decode_word(in, "wait_all")) {
 		if (!decode_word(in, "commit_group"))
@@ -30,11 +52,10 @@ static int copy(struct decoder *d, struct decode_frame *f, const struct ptx_inst
 	    from->kind != PTX_OPND_ADDRESS || bytes->kind != PTX_OPND_INT ||
 	    (bytes->imm != 4 && bytes->imm != 8 && bytes->imm != 16))
 		return decode_not(d, in);
-	if (in->operand_count > 3u + policy) { /* how much of it is read, or whether nothing is */
-		if (decode_is_pred(f, &in->operand[3]))
-			return decode_not(d, in);
+	if (ignores)
+		decode_reads(d, &r, take);
+	else if (in->operand_count > 3u + policy) /* how much of it is read */
 		DECODE_TRY(decode_value(d, f, &r, in, 3, 4, &take));
-	}
 	if (to->offset < 0 || to->offset > UINT16_MAX) /* what the record has room for */
 		return decode_not(d, in);
 	DECODE_TRY(decode_address(d, f, &r, to, &unused));
@@ -71,6 +92,35 @@ void decode_barrier(struct decoder *d, struct decode_record *r, enum exec_barrie
 	r->i.more[2] = (uint16_t)code;
 }
 
+static enum ptx_space barrier_space(const struct ptx_inst *in, unsigned k)
+{
+	return decode_word(in, "shared") || decode_word(in, "shared::cta") || decode_word(in, "shared::cluster") ||
+		       in->operand[k].sym >= 0
+		   ? PTX_SHARED
+		   : PTX_GENERIC;
+}
+
+/* What a barrier still waited for, from the state that an arrival saw: the state is the barrier's word. */
+static int pending_count(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
+{
+	struct decode_record r;
+	uint16_t low;
+	DECODE_TRY(decode_new_row(d, false, &low));
+	DECODE_TRY(decode_begin(d, f, in, &r));
+	DECODE_TRY(decode_value(d, f, &r, in, 1, 8, &r.i.a));
+	r.i.op = EXEC_mov_32_64;
+	r.i.dst = low;
+	decode_writes(&r, low);
+	DECODE_TRY(decode_emit(d, &r));
+	DECODE_TRY(decode_begin(d, f, in, &r));
+	DECODE_TRY(decode_result(d, f, &r, in, 4));
+	DECODE_TRY(decode_literal(d, EXEC_BARRIER_COUNT, false, &r.i.b));
+	r.i.op = (uint16_t)decode_plain(PTX_OP_AND, PTX_B32, 0);
+	r.i.a = low;
+	decode_reads(d, &r, low);
+	return decode_emit(d, &r);
+}
+
 static int mbarrier(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
 	static const struct {
@@ -83,6 +133,8 @@ static int mbarrier(struct decoder *d, struct decode_frame *f, const struct ptx_
 	unsigned code = 0, at = 0, k;
 	const size_t count = sizeof ops / sizeof *ops;
 	size_t n = count;
+	if (decode_word(in, "pending_count"))
+		return pending_count(d, f, in);
 	/* arrive.expect_tx is an arrival */
 	for (size_t x = 0; x < count; x++)
 		if (decode_word(in, ops[x].word) && (n == count || ops[x].op != MBARRIER_EXPECT))
@@ -111,9 +163,7 @@ static int mbarrier(struct decoder *d, struct decode_frame *f, const struct ptx_
 		    decode_value(d, f, &r, in, at, op == MBARRIER_TEST ? 8 : 4, bytes && arrives ? &r.i.c : &r.i.b));
 	}
 	DECODE_TRY(decode_address(d, f, &r, &in->operand[k], &code));
-	const bool shared = decode_word(in, "shared") || decode_word(in, "shared::cta") ||
-			    decode_word(in, "shared::cluster") || in->operand[k].sym >= 0;
-	decode_barrier(d, &r, op, shared ? PTX_SHARED : PTX_GENERIC, code);
+	decode_barrier(d, &r, op, barrier_space(in, k), code);
 	return decode_emit(d, &r);
 }
 
@@ -131,7 +181,7 @@ static int arrive(struct decoder *d, struct decode_frame *f, const struct ptx_in
 		return decode_not(d, in);
 	DECODE_TRY(decode_address(d, f, &r, &in->operand[0], &code));
 	if (counts)
-		decode_barrier(d, &r, MBARRIER_ARRIVE, PTX_SHARED, code);
+		decode_barrier(d, &r, MBARRIER_ARRIVE, barrier_space(in, 0), code);
 	else
 		r.i.op = EXEC_nothing;
 	return decode_emit(d, &r);

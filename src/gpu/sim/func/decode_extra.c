@@ -96,9 +96,16 @@ static int words(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 	r.i.imm = two ? decode_word(in, "wrap") : decode_word(in, "hi");
 	if (in->op == PTX_OP_CVT_PACK && in->operand_count < 4)
 		DECODE_TRY(decode_literal(d, 0, false, &r.i.c));
-	if (in->op == PTX_OP_CVT_PACK && (!decode_word(in, "sat") || decode_word(in, "s2") || decode_word(in, "u2") ||
-					  decode_word(in, "s4") || decode_word(in, "u4")))
-		return decode_not(d, in);
+	if (in->op == PTX_OP_CVT_PACK) {
+		const bool of_four = decode_word(in, "s4") || decode_word(in, "u4"),
+			   of_two = decode_word(in, "s2") || decode_word(in, "u2");
+		const enum ptx_type to = decode_word_type(in, 0);
+		r.i.more[1] = (uint16_t)(of_four ? 4 : of_two ? 2 : ptx_type_bytes(to) * 8);
+		r.i.more[2] =
+		    decode_word(in, "s4") || decode_word(in, "s2") || (!of_four && !of_two && ptx_type_signed(to));
+		if (!decode_word(in, "sat"))
+			return decode_not(d, in);
+	}
 	return decode_emit(d, &r);
 }
 
@@ -106,6 +113,42 @@ static const struct {
 	const char *word;
 	enum ptx_cmp cmp;
 } compares[] = {{"eq", PTX_EQ}, {"ne", PTX_NE}, {"lt", PTX_LT}, {"le", PTX_LE}, {"gt", PTX_GT}, {"ge", PTX_GE}};
+
+/* Which parts of a and b, side by side, each part of an operand is: three bits each, from the lowest part on. */
+static bool parts_of(const struct ptx_operand *o, unsigned parts, unsigned first, uint64_t *code)
+{
+	const unsigned bits = 3, all = (parts == 2 ? PTX_PARTS_HALF : 0) | PTX_PARTS | (parts & 3) << PTX_PARTS_COUNT;
+	*code = 0;
+	for (unsigned k = 0; k < parts; k++)
+		*code |= (uint64_t)(first + k) << bits * k;
+	if (!o->count)
+		return true;
+	*code = o->count & ((1u << bits * parts) - 1);
+	return (o->count & ~((1u << bits * parts) - 1)) == all;
+}
+
+/* Which parts of the destination are written, a bit each; they are named from the highest on. */
+static bool mask_of(const struct ptx_operand *o, unsigned parts, uint64_t *mask)
+{
+	const unsigned digits = o->count & PTX_PARTS ? o->count >> PTX_PARTS_COUNT & 3 : 0;
+	unsigned next = 0;
+	*mask = (1u << parts) - 1;
+	if (!o->count)
+		return true;
+	*mask = 0;
+	if (!(o->count & PTX_PARTS)) {
+		*mask = 1u << (o->count - (o->count < 5 ? 1 : 5));
+		return (o->count >= 5) == (parts == 2);
+	}
+	for (unsigned k = 0; k < (digits ? digits : 4); k++) {
+		const unsigned part = o->count >> 3 * k & 7;
+		if (part < next || part >= parts)
+			return false;
+		*mask |= 1u << part;
+		next = part + 1;
+	}
+	return (o->count & PTX_PARTS_HALF) != 0 ? parts == 2 : parts == 4;
+}
 
 static int video(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
@@ -116,8 +159,12 @@ static int video(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 	bool set = strncmp(name, "vset", 4) == 0, mad = in->op == PTX_OP_VMAD;
 	uint64_t code = 0;
 	DECODE_TRY(three(d, f, in, &r, 3));
-	if (in->operand_count < 3 || (mad && in->operand_count < 4) ||
-	    (parts > 1 && (in->operand[0].count || in->operand[1].count || in->operand[2].count)))
+	uint64_t of_a = 0, of_b = 0, mask = 0;
+	if (in->operand_count < 3 || ((mad || parts > 1) && in->operand_count < 4))
+		return decode_not(d, in);
+	if (parts > 1 ? !parts_of(&in->operand[1], parts, 0, &of_a) ||
+			    !parts_of(&in->operand[2], parts, parts, &of_b) || !mask_of(&in->operand[0], parts, &mask)
+		      : (in->operand[0].count | in->operand[1].count | in->operand[2].count) & PTX_PARTS)
 		return decode_not(d, in);
 	r.i.op = EXEC_packed;
 	r.i.more[0] = in->op;
@@ -127,8 +174,13 @@ static int video(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 		return decode_not(d, in);
 	r.i.more[1] = (uint16_t)(to | (unsigned)a << 5 | (unsigned)b << 10);
 	r.i.more[2] = (uint16_t)parts;
-	code |= (uint64_t)in->operand[1].count << PACKED_A | (uint64_t)in->operand[2].count << PACKED_B |
-		(uint64_t)in->operand[0].count << PACKED_D;
+	if (parts == 1)
+		code |= (uint64_t)in->operand[1].count << PACKED_A | (uint64_t)in->operand[2].count << PACKED_B |
+			(uint64_t)in->operand[0].count << PACKED_D;
+	code |= of_a << PACKED_PARTS_A | of_b << PACKED_PARTS_B | mask << PACKED_MASK;
+	if (mad)
+		code |= (in->operand[1].negated != in->operand[2].negated ? PACKED_MINUS : 0) |
+			(in->operand[3].negated ? PACKED_MINUS_C : 0);
 	code |= decode_word(in, "sat") ? PACKED_SATURATED : 0;
 	code |= decode_word(in, "wrap") ? PACKED_WRAP : 0;
 	code |= decode_word(in, "po") ? PACKED_PLUS_ONE : 0;

@@ -202,7 +202,7 @@ static int arithmetic(struct decoder *d, struct decode_frame *f, const struct pt
 		r.i.more[0] = in->op == PTX_OP_ADD ? PTX_OP_VADD2 : in->op == PTX_OP_MIN ? PTX_OP_VMIN2 : PTX_OP_VMAX2;
 		r.i.more[1] = (uint16_t)(each | each << 5 | each << 10);
 		r.i.more[2] = 2;
-		r.i.imm = in->mods & PTX_SAT ? PACKED_SATURATED : 0;
+		r.i.imm = PACKED_HALVES | (in->mods & PTX_SAT ? PACKED_SATURATED : 0);
 		DECODE_TRY(decode_emit(d, &r));
 		return in->mods & PTX_RELU ? not_below_zero(d, f, in, &r) : 0;
 	}
@@ -445,6 +445,7 @@ static int question(struct decoder *d, struct decode_frame *f, const struct ptx_
 	r.i.op = space ? EXEC_isspace : EXEC_testp;
 	r.i.more[0] = space ? in->space : in->type;
 	r.i.more[1] = !space ? in->sub : decode_reg_wide(f, in->operand[2].reg) ? 8 : 4;
+	r.i.more[2] = in->sub == PTX_SUB_CLUSTER;
 	if (r.i.dst == FUNC_NONE)
 		r.i.op = EXEC_nothing;
 	return decode_emit(d, &r);
@@ -454,7 +455,7 @@ static int only_time(struct decoder *d, struct decode_frame *f, const struct ptx
 {
 	struct decode_record r;
 	DECODE_TRY(decode_begin(d, f, in, &r));
-	r.i.op = in->op == PTX_OP_TRAP ? EXEC_trap : EXEC_nothing;
+	r.i.op = in->op == PTX_OP_TRAP || in->op == PTX_OP_BRKPT ? EXEC_trap : EXEC_nothing;
 	r.i.kind = in->op == PTX_OP_MEMBAR || in->op == PTX_OP_FENCE ? FUNC_FENCE : FUNC_ALU;
 	return decode_emit(d, &r);
 }
@@ -566,6 +567,7 @@ int decode_inst(struct decoder *d, struct decode_frame *f, const struct ptx_inst
 	case PTX_OP_PREFETCH:
 	case PTX_OP_NANOSLEEP:
 	case PTX_OP_TRAP:
+	case PTX_OP_BRKPT: /* no debugger takes it */
 		return only_time(d, f, in);
 	case PTX_OP_BAR_SYNC:
 	case PTX_OP_BARRIER_SYNC:

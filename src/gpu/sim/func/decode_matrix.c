@@ -77,14 +77,14 @@ static int product(struct decoder *d, struct decode_frame *f, const struct ptx_i
 		format[3] = format[1];
 		format[1] = format[2] = 0;
 	}
-	if (format[0] < 0 || format[1] < 0 || format[2] < 0 || format[3] < 0 ||
-	    (!wmma && (m > 16 || n != 8 || (m == 8 && k == 4 && formats[format[1]].format != MATRIX_F64))))
+	if (format[0] < 0 || format[1] < 0 || format[2] < 0 || format[3] < 0 || (!wmma && (m > 16 || n != 8)))
 		return decode_not(d, in);
+	const bool quads = !wmma && m == 8 && k == 4 && formats[format[1]].format == MATRIX_F16;
 	uint32_t at = d->manies;
 	DECODE_TRY(decode_begin(d, f, in, &scratch));
 	for (unsigned x = 0; x < OPERANDS; x++) {
 		unsigned height = x == 2 ? k : m, width = x == 1 ? k / (sparse ? 2 : 1) : n,
-			 bits = formats[format[x]].bits, each = height * width / FUNC_LANES,
+			 bits = formats[format[x]].bits, each = height * width / (quads ? 8 : FUNC_LANES),
 			 want = each * bits / (bits == 64 ? 64 : 32), have = elements(in, x);
 		if (have != want && !(wmma && bits == 16 && have == 8 && want < 8))
 			return decode_not(d, in);
@@ -115,7 +115,9 @@ static int product(struct decoder *d, struct decode_frame *f, const struct ptx_i
 			 (decode_word(in, "xor") ? MATRIX_XOR : 0);
 	if (sparse)
 		flags |= MATRIX_SPARSE | ((unsigned)in->operand[OPERANDS + 1].imm & 3) << MATRIX_SELECTOR;
-	if (wmma) { /* the first layout is that of a, the second that of b */
+	if (quads)
+		flags |= MATRIX_QUADS;
+	if (wmma || quads) { /* the first layout is that of a, the second that of b */
 		const char *row = strstr(in->tail, ".row"), *col = strstr(in->tail, ".col");
 		flags |= col && (!row || col < row) ? MATRIX_A_COLUMNS : 0;
 		flags |= col && (!row || row < col || strstr(col + 4, ".col")) ? MATRIX_B_COLUMNS : 0;
@@ -148,10 +150,9 @@ static int result_rows(struct decoder *d, struct decode_frame *f, const struct p
 }
 
 /* Whether the result's former value is added: a predicate, or a number. */
-static int adds(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, struct decode_record *r,
-		unsigned *flags)
+static int adds(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, const struct ptx_operand *o,
+		struct decode_record *r, unsigned *flags)
 {
-	const struct ptx_operand *o = &in->operand[3];
 	r->i.c = FUNC_NONE;
 	if (decode_is_pred(f, o)) {
 		DECODE_TRY(decode_pred_source(d, f, r, o, &r->i.c));
@@ -162,43 +163,52 @@ static int adds(struct decoder *d, struct decode_frame *f, const struct ptx_inst
 	return o->kind == PTX_OPND_INT ? 0 : decode_not(d, in);
 }
 
-/* wgmma.mma_async is done at once, so that its fences and groups have nothing to wait for but time. Sparse matrices are not executed. */
+/* wgmma.mma_async is done at once, so that its fences and groups have nothing to wait for but time. */
 static int warpgroup(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
 	enum { N_MOST = 256, REGISTERS = 4 };
 	struct decode_record r;
 	unsigned m, n, k, count = 0, flags = decode_word(in, "satfinite") ? WARPGROUP_CLAMP : 0;
-	uint16_t all[N_MOST / 2 + REGISTERS];
+	uint16_t all[N_MOST / 2 + REGISTERS + 1];
 	const char *shape = strstr(in->tail, ".m64n");
+	const bool sparse = decode_word(in, "sp");
+	const unsigned next = sparse ? 5 : 3; /* behind the matrices, and which elements are there */
 	DECODE_TRY(decode_begin(d, f, in, &r));
 	if (decode_word(in, "fence") || decode_word(in, "commit_group") || decode_word(in, "wait_group"))
 		return decode_emit(d, &r);
 	const int to = format_of(in, 0), from = format_of(in, 1), other = format_of(in, 2);
 	if (!decode_word(in, "mma_async") || !shape || sscanf(shape, ".m%un%uk%u", &m, &n, &k) != 3 || n % 8 || !n ||
-	    n > N_MOST || to < 0 || from < 0 || other < 0 || formats[from].bits > 32 || k * formats[from].bits != 256 ||
-	    in->operand_count < 4 || decode_word(in, "sp"))
+	    n > N_MOST || to < 0 || from < 0 || other < 0 || formats[from].bits > 32 ||
+	    k * formats[from].bits != (sparse ? 512 : 256) || in->operand_count <= next ||
+	    (sparse && (in->operand[4].kind != PTX_OPND_INT || formats[from].bits < 8)))
 		return decode_not(d, in);
 	const bool in_registers = in->operand[1].kind == PTX_OPND_VECTOR;
-	for (unsigned x = 6; x < in->operand_count; x++)
+	for (unsigned x = next + 3; x < in->operand_count; x++)
 		if (in->operand[x].kind != PTX_OPND_INT)
 			return decode_not(d, in);
 		else if (in->operand[x].imm)
-			flags |= x == 6 && !in_registers ? WARPGROUP_A_ACROSS : WARPGROUP_B_ACROSS;
-	for (unsigned x = 4; x < in->operand_count && x < 6; x++)
+			flags |= x == next + 3 && !in_registers ? WARPGROUP_A_ACROSS : WARPGROUP_B_ACROSS;
+	for (unsigned x = next + 1; x < in->operand_count && x < next + 3; x++)
 		if ((int64_t)in->operand[x].imm == -1)
-			flags |= x == 4 ? WARPGROUP_MINUS_A : WARPGROUP_MINUS_B;
+			flags |= x == next + 1 ? WARPGROUP_MINUS_A : WARPGROUP_MINUS_B;
+	if (sparse)
+		flags |= WARPGROUP_SPARSE | ((unsigned)in->operand[4].imm & 3) << WARPGROUP_SELECTOR;
 	const uint32_t at = d->manies;
 	DECODE_TRY(result_rows(d, f, in, 0, n / 2 / (formats[to].bits == 16 ? 2 : 1), all, &count));
 	const unsigned results = count;
 	if (in_registers)
 		DECODE_TRY(result_rows(d, f, in, 1, REGISTERS, all, &count));
+	if (sparse) {
+		DECODE_TRY(decode_value(d, f, &r, in, 3, 4, &all[count]));
+		DECODE_TRY(decode_keep_row(d, all[count++]));
+	}
 	DECODE_TRY(wait_for(d, f, in, all, count));
 	DECODE_TRY(decode_begin(d, f, in, &r));
 	r.i.a = FUNC_NONE;
 	if (!in_registers)
 		DECODE_TRY(decode_value(d, f, &r, in, 1, 8, &r.i.a));
 	DECODE_TRY(decode_value(d, f, &r, in, 2, 8, &r.i.b));
-	DECODE_TRY(adds(d, f, in, &r, &flags));
+	DECODE_TRY(adds(d, f, in, &in->operand[next], &r, &flags));
 	for (unsigned x = 0; x < results; x++)
 		decode_writes(&r, all[x]);
 	r.i.op = EXEC_wgmma;

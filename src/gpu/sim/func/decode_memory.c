@@ -5,8 +5,8 @@ static unsigned register_bytes(const struct decode_frame *f, const struct ptx_op
 {
 	if (o->kind != PTX_OPND_REG)
 		return least >= 8 ? 8 : 4;
-	unsigned bytes = ptx_type_bytes((enum ptx_type)f->f->regs[o->reg].type);
-	return bytes;
+	const enum ptx_type type = (enum ptx_type)f->f->regs[o->reg].type;
+	return type == PTX_B128 ? 8 : ptx_type_bytes(type); /* each half */
 }
 
 /* The same where a place is named: from address 0 on, or from the stack pointer. */
@@ -123,9 +123,6 @@ static int load_store(struct decoder *d, struct decode_frame *f, const struct pt
 	DECODE_TRY(decode_begin(d, f, in, &r));
 	r.i.kind = store ? FUNC_STORE : FUNC_LOAD;
 	r.i.space = in->op == PTX_OP_LDU && !in->space ? PTX_GLOBAL : in->space;
-	if (in->type == PTX_B128)
-		return decode_fail(d, "accesses of one 128-bit element are not executed; use .v2.b64");
-	/* A variable named without a space is a global one: the parser has seen to that. */
 	if (r.i.space == PTX_GENERIC && !where->has_reg && where->sym >= 0)
 		r.i.space = d->m->vars[where->sym].space;
 	DECODE_TRY(decode_elements(d, f, &r, in, what, !store, &code));
@@ -210,7 +207,8 @@ void decode_orders(struct decoder *d, const struct func_inst *i, enum ptx_atom a
 	d->p->ordered |= i->dst != FUNC_NONE || swaps || ptx_type_class(type) == 'f' || ptx_type_bytes(type) < 4;
 }
 
-static int atomic(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
+/* made: a row of 32 bits for the answer, in place of the destination; NULL: none */
+static int atomic(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, uint16_t *made)
 {
 	struct decode_record r;
 	const struct ptx_operand *o = in->operand;
@@ -221,8 +219,14 @@ static int atomic(struct decoder *d, struct decode_frame *f, const struct ptx_in
 	r.i.op = EXEC_atomic;
 	r.i.space = in->space;
 	r.i.bytes = (uint8_t)ptx_type_bytes(type);
-	if (in->op == PTX_OP_ATOM)
+	if (made) {
+		DECODE_TRY(decode_new_row(d, false, made));
+		decode_writes(&r, *made);
+		r.i.dst = *made;
+		o++;
+	} else if (in->op == PTX_OP_ATOM) {
 		DECODE_TRY(decode_dest(d, f, &r, o++, &r.i.dst));
+	}
 	if (r.i.space == PTX_GENERIC && !o->has_reg && o->sym >= 0)
 		r.i.space = d->m->vars[o->sym].space;
 	decode_orders(d, &r.i, (enum ptx_atom)in->atom, type);
@@ -237,15 +241,33 @@ static int atomic(struct decoder *d, struct decode_frame *f, const struct ptx_in
 	return decode_emit(d, &r);
 }
 
-/* red of a vector: one element after the other. */
+/* Of a vector: one element after the other. A list may name a register of the address, so results come last. */
 static int atomics(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
+	const bool answers = in->op == PTX_OP_ATOM;
+	struct decode_record r;
 	struct ptx_inst each = *in;
+	const struct ptx_operand *to = &in->operand[0];
+	uint16_t made[8], at;
+	if (in->vec_width > sizeof made / sizeof *made)
+		return decode_not(d, in);
 	each.vec_width = 1;
 	for (unsigned k = 0; k < in->vec_width; k++) {
-		each.operand[1] = in->vec[in->operand[1].index + (int)k];
-		DECODE_TRY(atomic(d, f, &each));
-		each.operand[0].offset += ptx_type_bytes((enum ptx_type)in->type);
+		each.operand[answers ? 2 : 1] = in->vec[in->operand[answers ? 2 : 1].index + (int)k];
+		DECODE_TRY(atomic(d, f, &each, answers ? &made[k] : NULL));
+		each.operand[answers ? 1 : 0].offset += ptx_type_bytes((enum ptx_type)in->type);
+	}
+	for (unsigned k = 0; answers && k < in->vec_width; k++) {
+		const struct ptx_operand *e = &in->vec[to->index + (int)k];
+		if (e->kind == PTX_OPND_SINK)
+			continue;
+		DECODE_TRY(decode_begin(d, f, in, &r));
+		DECODE_TRY(decode_dest(d, f, &r, e, &at));
+		r.i.op = EXEC_mov_32;
+		r.i.dst = at;
+		r.i.a = made[k];
+		decode_reads(d, &r, made[k]);
+		DECODE_TRY(decode_emit(d, &r));
 	}
 	return 0;
 }
@@ -263,8 +285,26 @@ static int in_halves(struct decoder *d, struct decode_frame *f, const struct ptx
 	return load_store(d, f, &half, store);
 }
 
+/* One element of 128 bits: two of 64 that lie side by side. */
+static int large(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, bool store)
+{
+	struct ptx_inst two = *in;
+	struct ptx_operand half[2], *what = &two.operand[store ? 1 : 0];
+	if (what->kind != PTX_OPND_REG)
+		return decode_fail(d, "an access of 128 bits takes a register");
+	decode_halves(what, half);
+	*what = (struct ptx_operand){.kind = PTX_OPND_VECTOR, .count = 2, .sym = -1, .reg = -1};
+	two.type = PTX_B64;
+	two.vec_width = 2;
+	two.vec = half;
+	return load_store(d, f, &two, store);
+}
+
 int decode_memory(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
+	if (in->type == PTX_B128 && (in->op == PTX_OP_LD || in->op == PTX_OP_ST))
+		return large(d, f, in, in->op == PTX_OP_ST);
+
 	if ((in->op == PTX_OP_LD || in->op == PTX_OP_ST) &&
 	    in->vec_width * ptx_type_bytes((enum ptx_type)in->type) > 16)
 		return in_halves(d, f, in, in->op == PTX_OP_ST);
@@ -275,6 +315,6 @@ int decode_memory(struct decoder *d, struct decode_frame *f, const struct ptx_in
 	case PTX_OP_ST:
 		return load_store(d, f, in, true);
 	default:
-		return in->vec_width > 1 ? atomics(d, f, in) : atomic(d, f, in);
+		return in->vec_width > 1 ? atomics(d, f, in) : atomic(d, f, in, NULL);
 	}
 }

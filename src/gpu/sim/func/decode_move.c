@@ -1,5 +1,6 @@
 /* Moves, packing, conversions, special registers. */
 #include "decode.h"
+#include <string.h>
 
 /* One record from row a (and b) to row dst; a helper for instructions that take several. */
 static int move(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, unsigned op, uint16_t dst,
@@ -109,6 +110,32 @@ static int read_pred(struct decoder *d, struct decode_frame *f, const struct ptx
 	return decode_emit(d, &r);
 }
 
+/* Of 128 bits: its halves, each from a register of 64 bits or to one, or both in one register. */
+static int large(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
+{
+	struct ptx_operand half[2][2];
+	for (unsigned k = 0; k < 2; k++) {
+		const struct ptx_operand *o = &in->operand[k];
+		if (o->kind == PTX_OPND_VECTOR)
+			memcpy(half[k], &in->vec[o->index], sizeof half[k]);
+		else if (o->kind == PTX_OPND_REG)
+			decode_halves(o, half[k]);
+		else
+			return decode_fail(d, "a move of 128 bits takes a register or a list of two");
+	}
+	for (unsigned k = 0; k < 2; k++) {
+		struct decode_record r;
+		if (half[0][k].kind == PTX_OPND_SINK)
+			continue;
+		DECODE_TRY(decode_begin(d, f, in, &r));
+		DECODE_TRY(decode_dest(d, f, &r, &half[0][k], &r.i.dst));
+		DECODE_TRY(decode_source(d, f, &r, &half[1][k], PTX_B64, &r.i.a));
+		r.i.op = EXEC_mov_64;
+		DECODE_TRY(decode_emit(d, &r));
+	}
+	return 0;
+}
+
 int decode_mov(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
 	struct decode_record r;
@@ -117,7 +144,7 @@ int decode_mov(struct decoder *d, struct decode_frame *f, const struct ptx_inst 
 	if (in->type == PTX_PRED)
 		return in->operand[1].kind == PTX_OPND_SREG ? read_pred(d, f, in) : decode_logic_pred(d, f, in);
 	if (in->type == PTX_B128)
-		return decode_fail(d, "moves of 128 bits are not executed");
+		return large(d, f, in);
 	if (in->operand[0].kind == PTX_OPND_VECTOR)
 		return unpack(d, f, in);
 	if (in->operand[1].kind == PTX_OPND_VECTOR)

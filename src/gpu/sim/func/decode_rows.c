@@ -85,13 +85,32 @@ int decode_reg(struct decoder *d, struct decode_frame *f, int32_t reg, uint16_t 
 {
 	enum ptx_type type = (enum ptx_type)f->f->regs[reg].type;
 	if (f->row[reg] == FUNC_NONE) {
-		if (type == PTX_B128)
-			return decode_fail(d, "registers of 128 bits are not executed; use two of 64");
+		uint16_t upper = FUNC_NONE;
 		DECODE_TRY(type == PTX_PRED ? decode_new_pred(d, &f->row[reg])
-					    : decode_new_row(d, ptx_type_bytes(type) == 8, &f->row[reg]));
+					    : decode_new_row(d, ptx_type_bytes(type) >= 8, &f->row[reg]));
+		if (type == PTX_B128) /* two of 64 bits, one behind the other */
+			DECODE_TRY(decode_new_row(d, true, &upper));
 	}
 	*row = f->row[reg];
 	return 0;
+}
+
+/* Of a register of 128 bits DECODE_LOWER or DECODE_UPPER, or both. */
+static int rows_of(struct decoder *d, struct decode_frame *f, const struct ptx_operand *o, uint16_t *row, bool *both)
+{
+	DECODE_TRY(decode_reg(d, f, o->reg, row));
+	const bool large = f->f->regs[o->reg].type == PTX_B128;
+	*both = large && !o->count;
+	if (large && o->count == DECODE_UPPER)
+		*row += DECODE_HALF_ROWS;
+	return 0;
+}
+
+void decode_halves(const struct ptx_operand *o, struct ptx_operand half[2])
+{
+	half[0] = half[1] = *o;
+	half[0].count = DECODE_LOWER;
+	half[1].count = DECODE_UPPER;
 }
 
 void decode_reads(struct decoder *d, struct decode_record *r, uint32_t slot)
@@ -154,10 +173,13 @@ static int address_row(struct decoder *d, struct decode_frame *f, struct decode_
 int decode_source(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_operand *o,
 		  enum ptx_type type, uint16_t *row)
 {
+	bool both;
 	switch (o->kind) {
 	case PTX_OPND_REG:
-		DECODE_TRY(decode_reg(d, f, o->reg, row));
+		DECODE_TRY(rows_of(d, f, o, row, &both));
 		decode_reads(d, r, *row);
+		if (both)
+			decode_reads(d, r, *row + DECODE_HALF_ROWS);
 		return 0;
 	case PTX_OPND_SYMBOL:
 		if (o->sym >= 0 && d->m->vars[o->sym].space == PTX_TEX)
@@ -180,9 +202,11 @@ int decode_dest(struct decoder *d, struct decode_frame *f, struct decode_record 
 		*row = FUNC_NONE;
 		return 0;
 	}
-	DECODE_TRY(decode_reg(d, f, o->reg, row));
-	bool pred = f->f->regs[o->reg].type == PTX_PRED;
+	bool pred = f->f->regs[o->reg].type == PTX_PRED, both;
+	DECODE_TRY(rows_of(d, f, o, row, &both));
 	decode_writes(r, pred ? DECODE_PRED_SLOT + *row : *row);
+	if (both)
+		decode_writes(r, *row + DECODE_HALF_ROWS);
 	return 0;
 }
 

@@ -86,6 +86,7 @@ enum { /* above them in more[3] */
        MATRIX_XOR = 1 << 4,    /* of single bits; else and */
        MATRIX_SPARSE = 1 << 5, /* half of a is there; a fifth row says which */
        MATRIX_SELECTOR = 6,    /* 2 bits: which lanes of four hold that */
+       MATRIX_QUADS = 1 << 8,  /* four products of 8 lanes each */
 };
 enum {				    /* of wgmma, in more[3] */
        WARPGROUP_ADDS = 1 << 0,	    /* c is added; with a predicate: where that is true */
@@ -94,7 +95,9 @@ enum {				    /* of wgmma, in more[3] */
        WARPGROUP_MINUS_B = 1 << 3,
        WARPGROUP_CLAMP = 1 << 4,
        WARPGROUP_A_ACROSS = 1 << 5, /* elements follow each other across lines */
-       WARPGROUP_B_ACROSS = 1 << 6
+       WARPGROUP_B_ACROSS = 1 << 6,
+       WARPGROUP_SPARSE = 1 << 7, /* as MATRIX_SPARSE; the row stands behind the others */
+       WARPGROUP_SELECTOR = 8	  /* 2 bits */
 };
 enum {				     /* of a copy of a tensor's piece */
        EXEC_TENSOR_WIDE = 1 << 0,    /* the address in shared memory has 64 bits */
@@ -113,9 +116,16 @@ enum { /* imm of video instructions; what a, b and d take of their registers is 
        PACKED_SATURATED = 1 << 14,
        PACKED_WRAP = 1 << 15,
        PACKED_PLUS_ONE = 1 << 16,
-       PACKED_SHIFT = 17, /* 4 bits, vmad */
-       PACKED_CMP = 21,	  /* 5 bits, vset: enum ptx_cmp */
+       PACKED_SHIFT = 17,      /* 4 bits, vmad */
+       PACKED_CMP = 21,	       /* 5 bits, vset: enum ptx_cmp */
+       PACKED_MINUS = 1 << 26, /* vmad: the product's sign ... */
+       PACKED_MINUS_C = 1 << 27,
+       PACKED_PARTS_A = 28, /* of parts side by side: which of a and b, three bits each, */
+       PACKED_PARTS_B = 40,
+       PACKED_MASK = 52 /* and a bit for each that is written */
 };
+/* Two parts, each of its own place. */
+#define PACKED_HALVES (010ull << PACKED_PARTS_A | 032ull << PACKED_PARTS_B | 3ull << PACKED_MASK)
 enum exec_barrier_op { /* more[0] of an mbarrier operation */
 		       MBARRIER_INIT,
 		       MBARRIER_INVAL,
@@ -124,9 +134,10 @@ enum exec_barrier_op { /* more[0] of an mbarrier operation */
 		       MBARRIER_EXPECT,
 		       MBARRIER_COMPLETE,
 		       MBARRIER_TEST,
-		       MBARRIER_PARITY,
-		       MBARRIER_PENDING
+		       MBARRIER_PARITY
 };
+#define EXEC_BARRIER_COUNT                                                                                             \
+	0xfffffu /* of a barrier's word, and of the state that it is: the arrivals that are missing */
 /* Formats of 8, 16 and 19 bits beside binary16 (exec_packed.c). */
 struct exec_small {
 	unsigned exponent, fraction; /* bits */

@@ -3,7 +3,7 @@
 #include "gpu/sim/func/func_lanes.h"
 
 /* ---- mbarrier: a word of 64 bits in shared memory ---- */
-enum { COUNT_BITS = 20, COUNT = (1 << COUNT_BITS) - 1, PHASE_AT = 2 * COUNT_BITS, BYTES_AT = PHASE_AT + 1 };
+enum { COUNT_BITS = 20, COUNT = EXEC_BARRIER_COUNT, PHASE_AT = 2 * COUNT_BITS, BYTES_AT = PHASE_AT + 1 };
 
 struct barrier_word {
 	uint32_t pending, expected;
@@ -89,6 +89,27 @@ static uint64_t float_sum(enum ptx_type type, bool shared, uint64_t a, uint64_t 
 	return exec_float_value(PTX_OP_ADD, type, PTX_RN, type == PTX_F32 && !shared ? EXEC_FTZ : 0, a, b, 0);
 }
 
+/* The number that comes first by value; a number comes before what is none, and -0 before +0. */
+static uint16_t half_first(bool brain, bool least, uint16_t a, uint16_t b)
+{
+	const double x = brain ? exec_from_small(&exec_bf16, a) : exec_from_half(a),
+		     y = brain ? exec_from_small(&exec_bf16, b) : exec_from_half(b);
+	if (x != x || y != y)
+		return x == x ? a : y == y ? b : FUNC_NAN16;
+	if (x == y)
+		return least == (a >> 15) ? a : b;
+	return (x < y) == least ? a : b;
+}
+
+static uint64_t halves_first(enum ptx_type type, bool least, uint64_t a, uint64_t b)
+{
+	const bool brain = type == PTX_BF16 || type == PTX_BF16X2;
+	uint64_t r = half_first(brain, least, (uint16_t)a, (uint16_t)b);
+	if (ptx_type_bytes(type) == 4)
+		r |= (uint64_t)half_first(brain, least, (uint16_t)(a >> 16), (uint16_t)(b >> 16)) << 16;
+	return r;
+}
+
 static uint64_t combine(int op, enum ptx_type type, bool shared, uint64_t old, uint64_t b, uint64_t c)
 {
 	switch (op) {
@@ -105,8 +126,12 @@ static uint64_t combine(int op, enum ptx_type type, bool shared, uint64_t old, u
 	case PTX_ATOM_DEC:
 		return old == 0 || old > b ? b : old - 1;
 	case PTX_ATOM_MIN:
+		if (ptx_type_class(type) == 'f')
+			return halves_first(type, true, old, b);
 		return exec_compare_value(type, PTX_LT, 0, b, old) ? b : old;
 	case PTX_ATOM_MAX:
+		if (ptx_type_class(type) == 'f')
+			return halves_first(type, false, old, b);
 		return exec_compare_value(type, PTX_GT, 0, b, old) ? b : old;
 	case PTX_ATOM_CAS:
 		return old == b ? c : old;
@@ -115,9 +140,15 @@ static uint64_t combine(int op, enum ptx_type type, bool shared, uint64_t old, u
 	}
 }
 
-void func_atomic_data(const struct func_warp *w, const struct func_inst *i, uint32_t lane, uint64_t operand[2])
+void func_atomic_data(const struct func_warp *w, const struct func_inst *i, uint32_t lane,
+		      uint64_t operand[FUNC_ATOMIC_WORDS])
 {
 	unsigned bytes = ptx_type_bytes((enum ptx_type)i->more[1]);
+	if (bytes == 16) { /* the rows of the upper halves follow */
+		for (unsigned k = 0; k < FUNC_ATOMIC_WORDS; k++)
+			operand[k] = exec_row64(w, (uint16_t)((k < 2 ? i->b : i->c) + k % 2 * 2))[lane];
+		return;
+	}
 	bool wide = bytes == 8;
 	uint64_t keep = wide ? UINT64_MAX : (1ull << (bytes * 8)) - 1;
 	operand[0] = exec_get(w, i->b, wide, lane) & keep;
@@ -140,11 +171,27 @@ static void combine_word(int op, enum ptx_type type, uint8_t *p, uint64_t b)
 		;
 }
 
+/* exch and cas of 16 bytes */
+static void exchange(struct func_warp *w, const struct func_inst *i, uint32_t lane, uint8_t *p, const uint64_t *operand)
+{
+	const bool compares = i->more[0] == PTX_ATOM_CAS;
+	uint64_t old[2];
+	memcpy(old, p, sizeof old);
+	if (!compares || memcmp(old, operand, sizeof old) == 0)
+		memcpy(p, compares ? operand + 2 : operand, sizeof old);
+	for (unsigned k = 0; i->dst != FUNC_NONE && k < 2; k++)
+		exec_row64(w, (uint16_t)(i->dst + k * 2))[lane] = old[k];
+}
+
 void func_atomic_do(struct func_warp *w, const struct func_inst *i, uint32_t lane, uint8_t *p,
-		    const uint64_t operand[2])
+		    const uint64_t operand[FUNC_ATOMIC_WORDS])
 {
 	enum ptx_type type = (enum ptx_type)i->more[1];
 	unsigned bytes = ptx_type_bytes(type);
+	if (bytes == 16) {
+		exchange(w, i, lane, p, operand);
+		return;
+	}
 	/* By where the bytes are: the warp may have gone on to another access. */
 	uintptr_t at = (uintptr_t)p - (uintptr_t)w->block->shared;
 	bool shared = at < w->block->launch->shared_bytes;

@@ -84,13 +84,34 @@ struct fragment {
 	bool transposed; /* B of mma.sync; what wmma loads column by column: lines of the fragment are columns */
 	bool linear;	 /* of wmma */
 	bool result;	 /* C and D */
+	unsigned quad;	 /* of m8n8k4 of binary16: 1 + which four lanes, and those sixteen on; 0: all lanes */
 };
+
+/* m8n8k4 of binary16 (PTX manual, matrix fragments): lanes 16 to 31 hold the lower half of A, C and D, and the right one of B. */
+static void place_of_quad(const struct fragment *f, unsigned lane, unsigned i, unsigned *y, unsigned *x)
+{
+	const unsigned member = lane % GROUPS, half = lane / 16 * 4;
+	if (f->result && f->format == MATRIX_F32) {
+		*y = (lane & 1) + (i & 2) + half;
+		*x = (i & 4) + (lane & 2) + (i & 1);
+	} else if (f->height == 8) {
+		*y = f->transposed ? i + half : member + half;
+		*x = f->transposed ? member : i;
+	} else {
+		*y = f->transposed ? i : member;
+		*x = f->transposed ? member + half : i + half;
+	}
+}
 
 /* Where element i of a lane's fragment lies, elements counted through its registers. */
 static void place_of(const struct fragment *f, unsigned lane, unsigned i, unsigned *y, unsigned *x)
 {
 	unsigned bits = bits_of(f->format), per = bits >= 32 ? 1 : 32 / bits, reg = i / per, at = i % per;
 	unsigned group = lane / GROUPS, member = lane % GROUPS, line, along;
+	if (f->quad) {
+		place_of_quad(f, lane, i, y, x);
+		return;
+	}
 	if (f->linear) {
 		unsigned length = f->transposed ? f->height : f->width, each = f->height * f->width / FUNC_LANES;
 		unsigned n = lane * each + i % each;
@@ -113,14 +134,19 @@ static void place_of(const struct fragment *f, unsigned lane, unsigned i, unsign
 
 static unsigned elements_of(const struct fragment *f)
 {
-	return f->height * f->width / FUNC_LANES;
+	return f->height * f->width / (f->quad ? 2 * GROUPS : FUNC_LANES);
+}
+
+static bool takes_part(const struct fragment *f, unsigned lane)
+{
+	return !f->quad || lane % 16 / GROUPS == f->quad - 1;
 }
 
 static void gather(const struct func_warp *w, const struct fragment *f, double *m)
 {
 	unsigned bits = bits_of(f->format), per = bits >= 32 ? 1 : 32 / bits, y, x;
 	for (unsigned lane = 0; lane < FUNC_LANES; lane++)
-		for (unsigned i = 0; i < elements_of(f); i++) {
+		for (unsigned i = 0; i < elements_of(f) && takes_part(f, lane); i++) {
 			uint64_t v = exec_get(w, f->row[i / per], bits == 64, lane);
 			if (bits < 32)
 				v = v >> (i % per * bits) & ((1u << bits) - 1);
@@ -134,7 +160,7 @@ static void scatter(const struct func_warp *w, const struct fragment *f, const d
 	unsigned bits = bits_of(f->format), per = bits >= 32 ? 1 : 32 / bits, y, x;
 	EACH_LANE(l, mask)
 	{
-		for (unsigned reg = 0; reg < f->rows; reg++) {
+		for (unsigned reg = 0; reg < f->rows && takes_part(f, l); reg++) {
 			uint64_t v = 0;
 			for (unsigned at = 0; at < per; at++) {
 				place_of(f, l, reg * per + at, &y, &x);
@@ -280,11 +306,11 @@ static void sum_up(const struct summing *s, double *to, const double *row, const
 
 /* A sparse matrix: of each chunk of four columns, or of two of 32 bits, or of four pairs of 4 bits, half are there. Four bits say which (PTX manual,
  * sparse matrix storage); where those of a line lie was asked of an H200. Column of the element z that is there in line y. */
-static unsigned sparse_column(const struct func_warp *w, uint16_t row, unsigned flags, unsigned bits, unsigned k,
+static unsigned sparse_column(const struct func_warp *w, uint16_t row, unsigned selector, unsigned bits, unsigned k,
 			      unsigned y, unsigned z)
 {
 	const unsigned alike = bits == 4 ? 2 : 1, of = bits == 32 ? 1 : 2, wide = 2 * of * alike, chunks = k / wide,
-		       unit = z / alike, chunk = unit / of, selector = flags >> MATRIX_SELECTOR & 3;
+		       unit = z / alike, chunk = unit / of;
 	unsigned member, place;
 	if (bits >= 16) {
 		member = selector * (chunks / 4) + chunk / 4;
@@ -318,31 +344,39 @@ void exec_wide_mma(struct func_warp *w, const struct func_inst *i, uint32_t mask
 					 .result = x == 0 || x == 3};
 		row += row[0] + 1;
 	}
-	f[1].transposed = linear && flags & MATRIX_A_COLUMNS;
-	f[2].transposed = !linear || flags & MATRIX_B_COLUMNS;
-	gather(w, &f[1], a);
-	gather(w, &f[2], b);
-	gather(w, &f[3], c);
+	const bool quads = flags & MATRIX_QUADS;
+	const unsigned selector = flags >> MATRIX_SELECTOR & 3;
+	f[1].transposed = (linear || quads) && flags & MATRIX_A_COLUMNS;
+	f[2].transposed = !(linear || quads) || flags & MATRIX_B_COLUMNS;
 	const struct summing sums =
 	    summing_of(w->block->launch->program, format[0], format[1], format[2], there, flags, false);
-	for (unsigned y = 0; y < m; y++) {
-		unsigned at[MOST_K];
-		for (unsigned z = 0; z < there; z++)
-			at[z] = flags & MATRIX_SPARSE ? sparse_column(w, *row, flags, bits_of(format[1]), k, y, z) : z;
-		for (unsigned x = 0; x < n; x++) {
-			double column[MOST_K];
+	for (unsigned quad = quads; quad <= (quads ? GROUPS : 0); quad++) {
+		for (unsigned x = 0; x < 4; x++)
+			f[x].quad = quad;
+		gather(w, &f[1], a);
+		gather(w, &f[2], b);
+		gather(w, &f[3], c);
+		for (unsigned y = 0; y < m; y++) {
+			unsigned at[MOST_K];
 			for (unsigned z = 0; z < there; z++)
-				column[z] = b[at[z] * n + x];
-			sum_up(&sums, &c[y * n + x], &a[y * there], column);
+				at[z] = flags & MATRIX_SPARSE
+					    ? sparse_column(w, *row, selector, bits_of(format[1]), k, y, z)
+					    : z;
+			for (unsigned x = 0; x < n; x++) {
+				double column[MOST_K];
+				for (unsigned z = 0; z < there; z++)
+					column[z] = b[at[z] * n + x];
+				sum_up(&sums, &c[y * n + x], &a[y * there], column);
+			}
 		}
+		scatter(w, &f[0], c, mask, flags & MATRIX_CLAMP);
 	}
-	scatter(w, &f[0], c, mask, flags & MATRIX_CLAMP);
 }
 EXEC_FORWARD(mma)
 
 /* ---- of four warps ---- */
 
-enum { LINES = 16, GROUP_N = 256, GROUP_K = 32 }; /* of one warp; columns and elements of a product, at most */
+enum { LINES = 16, GROUP_N = 256, GROUP_K = 64 }; /* of one warp; columns and elements of a product, at most */
 
 /* A matrix in shared memory by its descriptor: where it begins, the distances of its parts, how 16-byte pieces trade places (PTX manual,
  * asynchronous warpgroup level matrix operations, shared memory layout). */
@@ -370,10 +404,10 @@ static uint64_t matrix_at(const struct matrix_place *p, unsigned y, unsigned z, 
 {
 	const unsigned along = (p->across ? y : z) * bytes, line = p->across ? z : y;
 	/* The distance from eight lines to the next is the stride; only where a matrix lies across without a swizzle it is the leading one. */
-	const bool plain = p->width == 16, turned = p->across && plain;
+	const bool turned = p->across && p->width == 16;
 	const uint64_t down = turned ? p->leading : p->stride, next = turned ? p->stride : p->leading;
 	uint64_t at = p->start + line / 8 * down + line % 8 * p->width;
-	at += plain || p->across ? along / p->width * next + along % p->width : along;
+	at += along / p->width * next + along % p->width;
 	return at ^ (((at >> 7) - p->turned) & p->swizzle) << 4;
 }
 
@@ -405,6 +439,14 @@ static unsigned result_at(unsigned lane, unsigned i, unsigned n)
 	return y * n + x;
 }
 
+/* What stands behind so many lists of rows. */
+static const uint16_t *behind(const uint16_t *row, unsigned lists)
+{
+	while (lists--)
+		row += row[0] + 1;
+	return row;
+}
+
 /* A warp does its own sixteen of the 64 lines. */
 void exec_wide_wgmma(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
@@ -415,22 +457,24 @@ void exec_wide_wgmma(struct func_warp *w, const struct func_inst *i, uint32_t ma
 	const unsigned per = bits_of(to) == 16 ? 2 : 1, line = w->thread / FUNC_LANES % 4 * LINES;
 	const bool predicate = i->c != FUNC_NONE && w->pred[i->c] >> first & 1;
 	const bool adds = i->c == FUNC_NONE ? flags & WARPGROUP_ADDS : predicate != ((flags & WARPGROUP_ADDS_NOT) != 0);
+	const bool sparse = flags & WARPGROUP_SPARSE;
+	const unsigned there = sparse ? k / 2 : k; /* columns of a */
 	double a[4 * LINES * GROUP_K], b[GROUP_N * GROUP_K], c[LINES * GROUP_N];
 	const double *own = a;
 	if (i->a != FUNC_NONE) {
 		const struct matrix_place at = matrix_place(exec_row64(w, i->a)[first], flags & WARPGROUP_A_ACROSS);
-		if (!lines_of(w, &at, from, 4 * LINES, k, a))
+		if (!lines_of(w, &at, from, 4 * LINES, there, a))
 			return;
-		own += line * k;
+		own += line * there;
 	} else {
 		const struct fragment f = {
-		    .row = row + 1 + row[0] + 1, .rows = 4, .format = from, .height = LINES, .width = k};
+		    .row = row + 1 + row[0] + 1, .rows = 4, .format = from, .height = LINES, .width = there};
 		gather(w, &f, a);
 	}
 	const struct matrix_place at = matrix_place(exec_row64(w, i->b)[first], flags & WARPGROUP_B_ACROSS);
 	if (!lines_of(w, &at, kind == MATRIX_B1 ? from : other, n, k, b))
 		return;
-	for (unsigned z = 0; z < LINES * k && flags & WARPGROUP_MINUS_A; z++)
+	for (unsigned z = 0; z < LINES * there && flags & WARPGROUP_MINUS_A; z++)
 		a[(size_t)(own - a) + z] = -own[z];
 	for (unsigned z = 0; z < n * k && flags & WARPGROUP_MINUS_B; z++)
 		b[z] = -b[z];
@@ -439,10 +483,21 @@ void exec_wide_wgmma(struct func_warp *w, const struct func_inst *i, uint32_t ma
 			const uint32_t v = exec_row(w, row[1 + e / per])[lane] >> (per == 2 ? e % 2 * 16 : 0);
 			c[result_at(lane, e, n)] = adds ? value_of(to, per == 2 ? (uint16_t)v : v) : 0;
 		}
-	const struct summing sums = summing_of(w->block->launch->program, to, kind, other, k, 0, true);
-	for (unsigned y = 0; y < LINES; y++)
-		for (unsigned x = 0; x < n; x++)
-			sum_up(&sums, &c[y * n + x], own + y * k, b + x * k);
+	const struct summing sums = summing_of(w->block->launch->program, to, kind, other, there, 0, true);
+	const uint16_t meta = sparse ? *behind(row, i->a == FUNC_NONE ? 2 : 1) : FUNC_NONE;
+	for (unsigned y = 0; y < LINES; y++) {
+		unsigned at_z[GROUP_K];
+		for (unsigned z = 0; z < there; z++)
+			at_z[z] = sparse
+				      ? sparse_column(w, meta, flags >> WARPGROUP_SELECTOR & 3, bits_of(from), k, y, z)
+				      : z;
+		for (unsigned x = 0; x < n; x++) {
+			double column[GROUP_K];
+			for (unsigned z = 0; z < there; z++)
+				column[z] = b[x * k + at_z[z]];
+			sum_up(&sums, &c[y * n + x], own + y * there, column);
+		}
+	}
 	EACH_LANE(l, mask)
 	{
 		for (unsigned e = 0; e < n / 2; e += per) {

@@ -475,7 +475,7 @@ void exec_wide_atomic(struct func_warp *w, const struct func_inst *i, uint32_t m
 	w->space = i->space;
 	EACH_LANE(l, mask)
 	{
-		uint64_t operand[2];
+		uint64_t operand[FUNC_ATOMIC_WORDS];
 		uint8_t *p = exec_find(w, i->space, l, address_of(w, i, code, l), bytes, true);
 		if (!p)
 			return;

@@ -164,6 +164,8 @@ static int64_t video(const struct func_inst *i, int64_t a, int64_t b, int64_t c)
 		shift = p & PACKED_WRAP ? shift & 31 : shift > 32 ? 32 : shift;
 		return a >> shift;
 	case PTX_OP_VMAD:
+		a = p & PACKED_MINUS ? -a : a;
+		c = p & PACKED_MINUS_C ? -c : c;
 		return (a * b + c + (p & PACKED_PLUS_ONE ? 1 : 0)) >> (p >> PACKED_SHIFT & 15);
 	default: { /* vset */
 		int order = (a > b) - (a < b), cmp = (int)(p >> PACKED_CMP & 31);
@@ -177,6 +179,12 @@ static int64_t video(const struct func_inst *i, int64_t a, int64_t b, int64_t c)
 	}
 }
 
+/* Part `which` of a, and behind its parts of b. */
+static int64_t side_by_side(uint32_t a, uint32_t b, unsigned type, unsigned parts, unsigned which)
+{
+	return part_of(which < parts ? a : b, type, (parts == 4 ? 1 : 5) + which % parts);
+}
+
 /* more: operation; the types of d, a and b, five bits each; parts side by side, 1, 2 or 4. imm: PACKED_ code */
 static uint32_t packed(const struct func_inst *i, uint32_t a, uint32_t b, uint32_t c)
 {
@@ -188,13 +196,18 @@ static uint32_t packed(const struct func_inst *i, uint32_t a, uint32_t b, uint32
 	int64_t sum = 0;
 	uint32_t all = 0;
 	for (unsigned k = 0; k < parts; k++) {
-		unsigned base = parts == 1 ? 0 : parts == 4 ? 1 + k : 5 + k;
-		int64_t x = part_of(a, of_a, base ? base : p >> PACKED_A & 15),
-			y = part_of(b, of_b, base ? base : p >> PACKED_B & 15);
+		int64_t x = parts == 1 ? part_of(a, of_a, p >> PACKED_A & 15)
+				       : side_by_side(a, b, of_a, parts, p >> (PACKED_PARTS_A + 3 * k) & 7),
+			y = parts == 1 ? part_of(b, of_b, p >> PACKED_B & 15)
+				       : side_by_side(a, b, of_b, parts, p >> (PACKED_PARTS_B + 3 * k) & 7);
 		int64_t v = video(i, x, y, is_signed ? (int64_t)(int32_t)c : (int64_t)c);
 		unsigned room = parts > 1 ? bits : into ? (into < 5 ? 8 : 16) : 32;
 		if (p & PACKED_SATURATED)
 			v = saturated(v, room, is_signed);
+		if (parts > 1 && !(p >> (PACKED_MASK + k) & 1)) {
+			all |= c & ((1u << bits) - 1) << (bits * k);
+			continue;
+		}
 		sum += parts > 1 ? (is_signed ? v : v & (int64_t)((1ull << bits) - 1)) : v;
 		all |= (uint32_t)((uint64_t)v & (bits == 32 ? UINT32_MAX : (1u << bits) - 1)) << (bits * k);
 	}
@@ -268,17 +281,17 @@ static uint32_t field(const struct func_inst *i, uint32_t a, uint32_t b)
 	return (b > 31 ? ~0u : (1u << b) - 1) << a;
 }
 
-/* cvt.pack: a above b, above what is left of c */
+/* cvt.pack: a above b, above what is left of c. more[1]: bits of each; more[2]: signed */
 static uint32_t packed_small(const struct func_inst *i, uint32_t a, uint32_t b, uint32_t c)
 {
-	unsigned bits = ptx_type_bytes((enum ptx_type)i->more[1]) * 8;
-	bool is_signed = ptx_type_signed((enum ptx_type)i->more[1]);
+	const unsigned bits = i->more[1];
+	const bool is_signed = i->more[2];
 	uint32_t keep = (1u << bits) - 1, x = (uint32_t)saturated((int32_t)a, bits, is_signed) & keep,
 		 y = (uint32_t)saturated((int32_t)b, bits, is_signed) & keep;
 	return (bits < 16 ? c << (2 * bits) : 0) | x << bits | y;
 }
 
-/* more[0]: operation; more[1], more[2]: types; imm: what it adds */
+/* more[0]: operation; more[1], more[2]: types, or bits and sign; imm: what it adds */
 void exec_wide_words(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
 	const uint32_t *a = exec_row(w, i->a), *b = exec_row(w, i->b), *c = exec_row(w, i->c);

@@ -414,9 +414,11 @@ void func_store_data(const struct func_warp *w, const struct func_inst *i, uint3
 /* Into the registers of a load, what it read. */
 void func_load_data(struct func_warp *w, const struct func_inst *i, uint32_t lane, const uint8_t *data);
 /* Operands of an atomic, and doing it with them: its result, if any, goes to the lane's register. */
-void func_atomic_data(const struct func_warp *w, const struct func_inst *i, uint32_t lane, uint64_t operand[2]);
+#define FUNC_ATOMIC_WORDS 4 /* of 64 bits that one lane brings: two values, of 16 bytes at most */
+void func_atomic_data(const struct func_warp *w, const struct func_inst *i, uint32_t lane,
+		      uint64_t operand[FUNC_ATOMIC_WORDS]);
 void func_atomic_do(struct func_warp *w, const struct func_inst *i, uint32_t lane, uint8_t *p,
-		    const uint64_t operand[2]);
+		    const uint64_t operand[FUNC_ATOMIC_WORDS]);
 
 /* Block n of the grid begins, in which clusters follow each other: its place, and what it is to its cluster. */
 void func_block_begin(struct func_block *b, const struct func_launch *l, uint64_t n);

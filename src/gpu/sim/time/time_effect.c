@@ -77,12 +77,18 @@ static bool is_run(const uint64_t *address, uint32_t mask, uint32_t bytes)
 	return !s.skew;
 }
 
+/* What one lane of an atomic brings. */
+static uint32_t atomic_bytes(uint32_t bytes)
+{
+	return bytes > 8 ? 4 * 8 : 2 * 8;
+}
+
 static uint32_t note(struct time_run *x, uint32_t pc, struct func_warp *f, const struct func_inst *fi, uint32_t mask)
 {
 	struct time_cluster *c = x->c;
 	uint32_t bytes = func_access_bytes(fi), lanes = (uint32_t)__builtin_popcount(mask);
 	bool run = fi->kind == FUNC_STORE && is_run(f->addr, mask, bytes);
-	uint32_t data = fi->kind == FUNC_STORE ? bytes : fi->kind == FUNC_ATOMIC ? 16 : 0;
+	uint32_t data = fi->kind == FUNC_STORE ? bytes : fi->kind == FUNC_ATOMIC ? atomic_bytes(bytes) : 0;
 	uint32_t at = reserve(c, (uint32_t)sizeof(struct effect) + (run ? 8 : 8 * lanes) + lanes * data);
 	if (at == FAR_NONE)
 		return FAR_NONE;
@@ -96,7 +102,7 @@ static uint32_t note(struct time_run *x, uint32_t pc, struct func_warp *f, const
 		  : fi->kind == FUNC_STORE  ? EFFECT_STORE
 		  : fi->kind == FUNC_ATOMIC ? EFFECT_ATOMIC
 					    : EFFECT_LOAD;
-	uint64_t *address = (uint64_t *)(void *)(e + 1), operand[2];
+	uint64_t *address = (uint64_t *)(void *)(e + 1), operand[FUNC_ATOMIC_WORDS];
 	uint8_t *follows = (uint8_t *)(address + (run ? 1 : lanes));
 	address[0] = f->addr[__builtin_ctz(mask)];
 	if (fi->kind == FUNC_STORE)
@@ -107,7 +113,7 @@ static uint32_t note(struct time_run *x, uint32_t pc, struct func_warp *f, const
 		address[n] = f->addr[l];
 		if (fi->kind == FUNC_ATOMIC) {
 			func_atomic_data(f, fi, l, operand);
-			memcpy(follows + (size_t)n * 16, operand, 16);
+			memcpy(follows + (size_t)n * data, operand, data);
 		}
 		if (fi->kind != FUNC_LOAD)
 			mark(&c->overlay, f->addr[l]);
@@ -321,8 +327,9 @@ bool time_effect_serve(struct time_cluster *c, uint32_t effect, struct func_memo
 		if (e->kind == EFFECT_LOAD) {
 			func_load_data(e->f, fi, l, p);
 		} else {
-			uint64_t operand[2];
-			memcpy(operand, follows + (size_t)n * 16, 16);
+			uint64_t operand[FUNC_ATOMIC_WORDS];
+			const uint32_t data = atomic_bytes(e->bytes);
+			memcpy(operand, follows + (size_t)n * data, data);
 			memcpy(before, p, e->bytes);
 			func_atomic_do(e->f, fi, l, p, operand);
 			changed |= look && memcmp(before, p, e->bytes) != 0;

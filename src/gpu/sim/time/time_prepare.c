@@ -182,9 +182,9 @@ static void prepare(struct time_program *p, const struct sim_spec *s, const stru
 	switch ((enum func_kind)i->kind) {
 	case FUNC_ALU:
 		t->op = op_of(s, info);
-		t->checked = info->ptx_op == PTX_OP_TRAP || info->ptx_op == PTX_OP_LD || info->ptx_op == PTX_OP_LDU ||
-			     info->ptx_op == PTX_OP_ST || info->ptx_op == PTX_OP_CALL || info->ptx_op == PTX_OP_SULD ||
-			     info->ptx_op == PTX_OP_SUST || info->ptx_op == PTX_OP_WGMMA;
+		t->checked = info->ptx_op == PTX_OP_TRAP || info->ptx_op == PTX_OP_BRKPT || info->ptx_op == PTX_OP_LD ||
+			     info->ptx_op == PTX_OP_LDU || info->ptx_op == PTX_OP_ST || info->ptx_op == PTX_OP_CALL ||
+			     info->ptx_op == PTX_OP_SULD || info->ptx_op == PTX_OP_SUST || info->ptx_op == PTX_OP_WGMMA;
 		t->keeps = i->space == PTX_LOCAL && (!i->bytes || !info->write_count);
 		arithmetic(p, s, t);
 		if (s->branch_predicate > 0 && t->write_count && !t->before && info->write[0] >= p->func->rows)

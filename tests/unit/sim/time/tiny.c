@@ -155,14 +155,15 @@ void func_load_data(struct func_warp *w, const struct func_inst *i, uint32_t lan
 	memcpy(&ROW(w, i->dst)[lane], data, 4);
 }
 
-void func_atomic_data(const struct func_warp *w, const struct func_inst *i, uint32_t lane, uint64_t operand[2])
+void func_atomic_data(const struct func_warp *w, const struct func_inst *i, uint32_t lane,
+		      uint64_t operand[FUNC_ATOMIC_WORDS])
 {
 	operand[0] = ROW(w, i->b)[lane];
 	operand[1] = 0;
 }
 
 void func_atomic_do(struct func_warp *w, const struct func_inst *i, uint32_t lane, uint8_t *p,
-		    const uint64_t operand[2])
+		    const uint64_t operand[FUNC_ATOMIC_WORDS])
 {
 	uint32_t old, sum; /* the only one here is add */
 	memcpy(&old, p, 4);

@@ -516,6 +516,9 @@ static enum chase_state survey(struct chase_path *c)
 	if (!c->level_count)
 		return CHASE_WHY(c->why, "no latency occurs often enough to be a class");
 	estimate_noise(c, pool);
+	state = chase_one_latency(c, pool);
+	if (state != CHASE_DONE)
+		return state;
 	chase_unseen(c, pool, run);
 
 	for (unsigned k = 0; k + 1 < c->level_count; k++) {

@@ -1,6 +1,8 @@
-/* A level that a survey in small steps does not show. Where a miss fetches many steps at once, few accesses of a lap go so far, and
- * a level that others empty as fast as one lap fills it answers a few of those only: no class of latency comes of that. */
+/* Levels that a survey does not show. One is so near to the first that both are one class of latency. Another escapes small steps: if a
+ * miss fetches many steps at once, few accesses of a lap go so far. A level that others empty as fast as one lap fills it answers a few of
+ * those only, and no class of latency comes of that. */
 #include "base/arena.h"
+#include "judge/house.h"
 #include "probe/chase_walk.h"
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +13,11 @@
 /* Of the accesses that can go beyond, in all footprints where some do: so many, and so large a part of them, are of one latency ... */
 #define RARE_LEAST 16
 #define RARE	   0.01
-#define MOST	   0.5 /* ... and of those between the two levels so large a part, for delays would scatter */
+#define MOST	   0.5	      /* ... and of those between the two levels so large a part, for delays would scatter */
+#define FITS	   0.98	      /* of a ring's accesses that hit the nearest level, if it fits there but for noise */
+#define CYCLE	   1.0	      /* by which levels differ at least: latencies are whole cycles */
+#define ROUNDING   (1.0 / 12) /* variance of what is rounded to a step, in steps squared */
+#define RINGS	   3	      /* on either side: one or two may lie in a near part of the level */
 
 /* Whether a latency is none of the classes, and lies between the levels k and k + 1. */
 static bool is_new(const struct chase_path *c, unsigned k, double centre)
@@ -105,4 +111,70 @@ void chase_unseen(struct chase_path *c, const struct chase_pool *pool, const str
 			 "level, which others empty",
 			 (unsigned long long)unit, ticks);
 	}
+}
+
+/* Number, sum and sum of squares. */
+struct sums {
+	double n, x, xx;
+};
+
+static void add(struct sums *s, double x)
+{
+	s->n++;
+	s->x += x;
+	s->xx += x * x;
+}
+
+/* What an access of a ring takes in the mean that fits into the nearest level; NAN: it does not fit. */
+static double mean_hit(const struct chase_run *r, double floor)
+{
+	struct sums hit = {0};
+
+	for (uint32_t q = 0; q < r->kept; q++)
+		if (chase_ticks(r->record[q]) < floor)
+			add(&hit, chase_ticks(r->record[q]));
+	return hit.n > 0 && hit.n >= FITS * r->kept ? hit.x / hit.n : NAN;
+}
+
+/* Nats by which two means explain the rings better than one. The variance is that of rings inside of a or b, and no less than `least`. */
+static double parted(struct sums a, struct sums b, double least)
+{
+	const double between = b.x / b.n - a.x / a.n;
+	const double inside = (a.xx - a.x * a.x / a.n + b.xx - b.x * b.x / b.n) / (a.n + b.n);
+
+	return between * between / (2 * fmax(inside, least) * (1 / a.n + 1 / b.n));
+}
+
+/* The phase of a clock that counts in steps may be the same in all accesses of a ring: a ring counts once, and its mean is known to a step. */
+enum chase_state chase_one_latency(struct chase_path *c, const struct chase_pool *pool)
+{
+	const double step = fmax(c->grain, 1), rounding = step * step * ROUNDING;
+	double mean[CHASE_SURVEY], most = 0, between = 0, at = 0;
+	struct sums all = {0}, a = {0};
+
+	/* The memory answers sooner or later, and what is beyond the SM or has parts is nearer or farther. */
+	if (c->level_count < 2 || c->beyond_sm || c->level[0].class_last > c->level[0].class_first)
+		return CHASE_DONE;
+	for (unsigned i = 0; i < c->survey_count; i++) {
+		mean[i] = mean_hit(&pool->run[i], c->level[0].floor);
+		if (!isnan(mean[i]))
+			add(&all, mean[i]);
+	}
+	for (unsigned i = 0; i < c->survey_count; i++) {
+		if (isnan(mean[i]))
+			continue;
+		add(&a, mean[i]);
+		const struct sums b = {all.n - a.n, all.x - a.x, all.xx - a.xx};
+		if (a.n < RINGS || b.n < RINGS || parted(a, b, rounding) <= most)
+			continue;
+		most = parted(a, b, rounding);
+		between = b.x / b.n - a.x / a.n;
+		at = c->survey[i].footprint;
+	}
+	if (most < JUDGE_NATS + log(CHASE_SURVEY) || between < CYCLE + step + c->swing * all.x / all.n)
+		return CHASE_DONE;
+	return CHASE_WHY(c->why,
+			 "accesses that pass for hits of one level take %.1f cycles longer in rings of more than %.0f "
+			 "bytes: another level that is too near to be told apart",
+			 between, at);
 }

@@ -65,5 +65,8 @@ void chase_survey_params(const struct chase_path *c, double *p, double stride, d
 enum chase_state chase_group(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *walks);
 /* Looks for a level that the survey passed by; sets doubtful and doubt. After the levels are known. */
 void chase_unseen(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *walks);
+/* Whether what hits the nearest level takes as long in small rings as in large ones. UNDECIDED: it does not, so that it is two levels
+ * at least, which the clock or the noise does not part. */
+enum chase_state chase_one_latency(struct chase_path *c, const struct chase_pool *pool);
 
 #endif

@@ -17,7 +17,9 @@ static uint32_t winner(const struct member *m, uint32_t n, int pipe, uint32_t sc
 	for (uint32_t k = 0; k < n; k++) {
 		if (!m[k].asks || m[k].pipe != pipe)
 			continue;
-		uint32_t behind = (m[k].s->index + schedulers - m[k].s->user[pipe] - 1) % schedulers;
+		/* Both are less than `schedulers`: a division would show here. */
+		const uint32_t index = m[k].s->index, next = m[k].s->user[pipe] + 1u,
+			       behind = index < next ? index + schedulers - next : index - next;
 		if (behind < least) {
 			least = behind;
 			best = k;
@@ -43,9 +45,12 @@ static __attribute__((noinline)) void name_first(struct time_run *x, struct memb
 	m->pipe = m->asks ? pipe_for(m->s, &x->p->set[m->s->set[m->c.best]], t) : -1;
 }
 
-/* The pipe that it named was given away; `sooner` is the cluster's before any of this cycle's issues. */
-static void name_again(struct time_run *x, struct member *m, uint64_t t, uint64_t sooner)
+/* The pipe that it named was given to w; `sooner` is the cluster's before any of this cycle's issues. */
+static void name_again(struct time_run *x, struct member *m, const struct member *w, uint64_t t, uint64_t sooner)
 {
+	/* Each scheduler has its own of that name, and nobody was woken: it would name the same. */
+	if (m->s->pipe[m->pipe] != w->s->pipe[m->pipe] && x->c->sooner == sooner)
+		return;
 	const struct time_set *set = &x->p->set[m->s->set[m->c.best]];
 	if (set->count > 1 || (m->c.more && !m->c.alike)) {
 		name_first(x, m, t);
@@ -80,7 +85,7 @@ static void run_together(struct time_run *x, struct member *m, uint32_t n, uint6
 		w->later = issue_chosen(x, w->s, &w->c, t);
 		for (uint32_t o = 0; o < n; o++) /* what they named may be busy now */
 			if (m[o].asks && w->used >= 0 && m[o].pipe == w->used)
-				name_again(x, &m[o], t, sooner);
+				name_again(x, &m[o], w, t, sooner);
 	}
 	for (uint32_t k = 0; x->dual && k < n; k++) {
 		m[k].pipe = m[k].issued ? second_pipe(x, m[k].s, m[k].c.best, m[k].used, t) : -1;

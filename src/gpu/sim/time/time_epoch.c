@@ -105,7 +105,7 @@ static void prepare(struct time_gpu *g, struct time_grid *grid, struct time_clus
 				   .dual = g->spec->dual_issue,
 				   .together = knows_together(g->spec),
 				   .turn = (uint32_t)(g->spec->warp_interval + 0.5),
-				   .plain = !g->note && !knows_together(g->spec) && g->spec->warp_interval < 0.5,
+				   .plain = !g->note && g->spec->warp_interval < 0.5,
 				   .policy = g->spec->policy,
 				   .schedulers = g->spec->schedulers,
 				   .patience = time_is_limited(grid->q) ? 1 : TIME_PATIENCE};

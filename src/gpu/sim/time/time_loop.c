@@ -133,15 +133,6 @@ void time_turn_over(const struct time_run *x, struct time_sched *s, uint32_t slo
 		time_wake(s, slot, w->turn);
 }
 
-/* What an instruction writes comes from its pipe, with what else of that is on its way. */
-static void note_together(struct time_warp *w, const struct time_inst *ti, uint64_t ready)
-{
-	for (uint32_t k = 0; k < ti->write_count; k++)
-		w->together->pipe[ti->write[k]] = ti->together;
-	if (ti->together && ready > w->together->done[ti->together - 1])
-		w->together->done[ti->together - 1] = ready;
-}
-
 static void issue_memory(struct time_run *x, struct time_warp *w, const struct func_inst *fi,
 			 const struct time_inst *ti, uint64_t mask, uint64_t t)
 {
@@ -164,7 +155,7 @@ static void issue_memory(struct time_run *x, struct time_warp *w, const struct f
 		return;
 	}
 	if (__builtin_expect(w->together != NULL, 0))
-		note_together(w, ti, 0);
+		time_note_together(w, ti, 0);
 	busy += ti->request;
 	if (__builtin_expect(ti->operand, 0)) /* what is left are conflicts */
 		ready = ready > x->g->shared_latency + t ? ready - x->g->shared_latency : t;
@@ -290,7 +281,7 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 		for (uint32_t k = 0; k < ti->write_count; k++)
 			w->ready[ti->write[k]] = t + ti->tail;
 		if (__builtin_expect(w->together != NULL, 0))
-			note_together(w, ti, t + ti->tail);
+			time_note_together(w, ti, t + ti->tail);
 		take(s, &x->p->set[ti->set], ti->interval, t, x->g->issue);
 		func_warp_next(&w->f);
 		time_next(x, w, t + ti->after);

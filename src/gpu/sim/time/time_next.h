@@ -10,6 +10,15 @@ static inline uint64_t time_blocked(const struct time_run *x, const struct time_
 	return s->constant_blocks && ti->path == PATH_CONSTANT ? w->flight[s->loads_in_flight] : 0;
 }
 
+/* What an instruction writes comes from its pipe, with what else of that is on its way. */
+static inline void time_note_together(struct time_warp *w, const struct time_inst *ti, uint64_t ready)
+{
+	for (uint32_t k = 0; k < ti->write_count; k++)
+		w->together->pipe[ti->write[k]] = ti->together;
+	if (ti->together && ready > w->together->done[ti->together - 1])
+		w->together->done[ti->together - 1] = ready;
+}
+
 /* Until when the instruction waits for results that the warp only knows together with others, as far as they are not there at `from`. */
 static inline uint64_t time_all_back(const struct time_warp *w, const struct time_inst *ti, uint64_t from)
 {
@@ -68,7 +77,7 @@ static inline void time_next_together(struct time_run *x, struct time_warp *w, u
 static inline void time_next_plain(struct time_run *x, struct time_warp *w, uint64_t from)
 {
 	const struct time_inst *ti = &x->ti[w->f.pc];
-	if (__builtin_expect(ti->block != w->held || (ti->kind == FUNC_LOAD && w->flight), 0))
+	if (__builtin_expect(ti->block != w->held || w->together || (ti->kind == FUNC_LOAD && w->flight), 0))
 		time_next_together(x, w, from);
 	else
 		time_go_on(w, ti, from, time_operands(w, ti, from));

@@ -326,10 +326,10 @@ struct time_run {
 	struct time_tally *tally;	    /* NULL: no statistics are asked for */
 	uint64_t whole;			    /* lanes of a whole warp */
 	bool dual;			    /* spec->dual_issue */
-	bool plain;    /* nobody watches issues, and neither warps nor pipes have turns of their own */
-	bool apart;    /* schedulers may run ahead of each other with what is `apart` */
-	bool together; /* some pipe's results are known only together */
-	uint32_t turn; /* cycles from one turn of a warp to its next; 0: the next cycle */
+	bool plain;			    /* nobody watches issues, and warps have no turns of their own */
+	bool apart;			    /* schedulers may run ahead of each other with what is `apart` */
+	bool together;			    /* some pipe's results are known only together */
+	uint32_t turn;			    /* cycles from one turn of a warp to its next; 0: the next cycle */
 	enum core_policy policy;
 	uint32_t schedulers;
 	/* time_stuck.c */

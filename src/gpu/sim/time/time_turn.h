@@ -63,6 +63,8 @@ static inline __attribute__((always_inline)) bool issue_plain(struct time_run *x
 		compute(x, w, fi, mask);
 		for (uint32_t k = 0; k < ti->write_count; k++)
 			w->ready[ti->write[k]] = t + ti->tail;
+		if (__builtin_expect(w->together != NULL, 0))
+			time_note_together(w, ti, t + ti->tail);
 		take(s, &x->p->set[ti->set], ti->interval, t, x->g->issue);
 		next += ti->after;
 	}

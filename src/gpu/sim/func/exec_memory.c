@@ -374,6 +374,7 @@ void exec_wide_ld_global_64(struct func_warp *w, const struct func_inst *i, uint
 void exec_one_ld_global_64(struct func_warp *w, const struct func_inst *i, unsigned l)
 {
 	plain_load_one(w, i, l, 8);
+	func_global_ahead(w->block->launch->memory, exec_row64(w, i->dst)[l]);
 }
 
 void exec_wide_st_global_32(struct func_warp *w, const struct func_inst *i, uint32_t mask)

@@ -219,6 +219,14 @@ static inline uint8_t *func_global(struct func_memory *m, uint64_t addr, uint64_
 	return func_memory_find(m, addr, bytes);
 }
 
+/* If it lies beside the latest access, this address may be the next one: a chase asks for what it has just read. */
+static inline void func_global_ahead(const struct func_memory *m, uint64_t addr)
+{
+	const struct func_region *r = &m->region[m->last];
+	if (addr - r->base < r->size)
+		__builtin_prefetch(r->data + (addr - r->base));
+}
+
 /* ---- textures ---- */
 #define FUNC_TEXELS 8 /* that one lane reads at most: two in each of three dimensions */
 enum func_texture_address { FUNC_TEXTURE_CLAMP, FUNC_TEXTURE_WRAP, FUNC_TEXTURE_MIRROR, FUNC_TEXTURE_BORDER };

@@ -4,8 +4,8 @@
  * stride is partitions x interleave; a second place beside each of them is in another partition, and all come twice as fast, as soon as it is
  * the interleave aside.
  *
- * Addresses that are mixed before they choose have no such stride. That shows in words of which each is another place: they come as fast at all
- * strides as the memory gives any. */
+ * Addresses that are mixed before they choose have no such stride. That shows in words of which each is another place: they come about as fast at all
+ * strides, although the memory is what holds them up. */
 #include "probe/probe.h"
 #include "stat/stat.h"
 #include <math.h>
@@ -27,6 +27,7 @@ enum {
 	SPREAD = 9472,		 /* 37 x 256: places of all partitions */
 	ROUND = THREADS * LOADS, /* words of a block's turn */
 	ENOUGH = 16384,		 /* words, for which a launch takes far longer than for one */
+	PAGE_STRIDE = 37 * 32,	 /* that has many places on a page */
 	PART = 2		 /* of the memory that they may lie in */
 };
 enum { CAMP, ONCE };
@@ -96,25 +97,28 @@ static double widest(const struct device_info *d)
 	return fmin(2.0 * ODDS * COARSE, floor((double)d->memory_bytes / PART / words));
 }
 
-/* x: bytes from one place to the next, each of which is read once; p[0]: blocks. */
+/* x: bytes from one place to the next, each of which is read once; p[0]: blocks; p[1]: turns; p[2]: all loads are of the same places. */
 static int setup_once(const struct study *s, double x, const double *p, struct job *j)
 {
 	const struct device_info *d = study_device(s);
-	const uint32_t turns = once_turns(d);
 	const struct camp c = {.blocks = (uint32_t)p[0],
-			       .turns = turns,
-			       .bytes = (uint64_t)(widest(d) * ROUND * turns * d->sm_count),
+			       .turns = (uint32_t)p[1],
+			       .bytes = (uint64_t)(widest(d) * ROUND * once_turns(d) * d->sm_count),
 			       .stride = x,
 			       .aside = LANES * x,
-			       .ahead = (uint64_t)(THREADS * x),
-			       .apart = (uint64_t)(ROUND * turns * x)};
+			       .ahead = p[2] > 0 ? 0 : (uint64_t)(THREADS * x),
+			       .apart = (uint64_t)((p[2] > 0 ? THREADS : ROUND * p[1]) * x)};
 	j->launch.flush = true;
 	return set_camp(s, j, &c);
 }
 
 static const struct experiment experiments[] = {
     [CAMP] = {.name = "camp", .axis = "stride", .unit = "bytes", .params = {"aside", "turns"}, .setup = setup},
-    [ONCE] = {.name = "once", .axis = "stride", .unit = "bytes", .params = {"blocks"}, .setup = setup_once},
+    [ONCE] = {.name = "once",
+	      .axis = "stride",
+	      .unit = "bytes",
+	      .params = {"blocks", "turns", "again"},
+	      .setup = setup_once},
 };
 
 /* Cycles of the longest block. */
@@ -149,14 +153,17 @@ static double rate(struct study *s, double stride, double aside)
 
 #define ALIKE  1.08 /* times as fast: rates that are the same */
 #define CAMPED 1.7  /* times as slow: one partition of at least two */
-#define THIRD  2.75 /* one of at least three, whatever launches alike differ by */
+#define SLOWER 1.3  /* times as many cycles: more than those that any order of partitions makes */
+#define NEARLY 1.15 /* times as many at most: words on many pages, and such on few */
+/* Of the cycles that all SMs need, and half of them less: what they wait for is not their own. One of two partitions then takes 1.6 times as many. */
+#define HALVED 0.7
 
 /* ---- places that are read once ---- */
 
-/* Cycles of so many blocks; NAN: not known (yet). */
-static double once(struct study *s, double stride, uint32_t blocks)
+/* Cycles of so many blocks in so many turns, of other places each or of the same again; NAN: not known (yet). */
+static double once(struct study *s, double stride, uint32_t blocks, uint32_t turns, bool again)
 {
-	const double p[POINT_PARAMS] = {blocks};
+	const double p[POINT_PARAMS] = {blocks, turns, again};
 	const struct point *pt = study_ask(s, ONCE, stride, p);
 	double v[TRIALS], scratch[TRIALS];
 	if (!pt || pt->outcome != OUTCOME_OK || pt->repeats != TRIALS)
@@ -166,36 +173,43 @@ static double once(struct study *s, double stride, uint32_t blocks)
 	return stat_median(v, TRIALS, scratch);
 }
 
-/* Words a cycle, each on an end of the truth by which nothing is shown that is not so. */
-struct rates {
-	double dense;	     /* or more: what half of the SMs add to the other half, which may have got more each */
-	double beside, near; /* a stride that is no round number; what comes at it, or less: launches begin and end */
-	double least;	     /* of all that are round, or less */
-};
-
-/* Whether words at no stride come slower than at one beside it, and not far slower than the memory gives any: one of two partitions would give half of
- * the former, one of three and more a third of the latter. The first stride, if it tells, saves the others. */
-static bool is_mixed(struct study *s, struct rates *r)
+/* Whether the memory is what holds up words far apart, of which all SMs need so many cycles. Half of the SMs would need nearly as many for theirs
+ * if the SMs were, and words on few pages fewer if translations were. A cache gives words faster that pass all the same on their way to the SMs. */
+static bool is_held_by_memory(struct study *s, double stride, double cycles)
 {
 	const struct device_info *d = study_device(s);
-	const double most = widest(d), words = (double)ROUND * once_turns(d);
-	const uint32_t all = d->sm_count, half = all / 2;
-	if (!half || most < COARSE)
+	const uint32_t all = d->sm_count, turns = once_turns(d);
+	const double half = once(s, stride, all / 2, turns, false), close = once(s, PAGE_STRIDE, all, turns, false),
+		     few = once(s, FINEST, all, SHORT_TURNS, true), many = once(s, FINEST, all, LONG_TURNS, true),
+		     cached = turns * (many - few) / (LONG_TURNS - SHORT_TURNS),
+		     steady = (cycles - half) * all / (all - all / 2); /* without a launch's beginning and end */
+	return half < HALVED * cycles && cycles < NEARLY * close && SLOWER * cached < steady;
+}
+
+/* Whether words at no stride come slower than at one beside it, although the memory is what holds those up: of two partitions one gives half. The first
+ * stride, if it tells, saves the others. */
+static bool is_mixed(struct study *s, double *beside, double *least)
+{
+	const struct device_info *d = study_device(s);
+	const double most = widest(d);
+	const uint32_t all = d->sm_count, turns = once_turns(d);
+	double slowest = 0, cycles = NAN;
+	if (all < 2 || most < COARSE)
 		return false;
-	const double added = once(s, FINEST, all) - once(s, FINEST, half);
-	*r = (struct rates){.dense = added > 0 ? (all - half) * words / added : INFINITY, .least = INFINITY};
 	for (unsigned odd = 1; odd < 2 * ODDS; odd += 2) {
 		double stride = odd * FINEST;
 		while (2 * stride <= most)
 			stride *= 2;
-		if (odd == 1) {
-			r->beside = stride - SPREAD / 2;
-			r->near = all * words / once(s, r->beside, all);
-		}
-		r->least = fmin(r->least, all * words / once(s, stride, all));
-		if (study_pending(s) || !(r->dense < THIRD * r->least) || !(r->near < CAMPED * r->least))
+		if (odd == 1)
+			cycles = once(s, stride - SPREAD / 2, all, turns, false);
+		const double here = once(s, stride, all, turns, false);
+		slowest = fmax(slowest, here);
+		if (study_pending(s) || !(here < SLOWER * cycles) ||
+		    (odd == 1 && !is_held_by_memory(s, stride - SPREAD / 2, cycles)))
 			return false;
 	}
+	*beside = (double)all * turns * ROUND / cycles;
+	*least = (double)all * turns * ROUND / slowest;
 	return true;
 }
 
@@ -203,17 +217,16 @@ static bool is_mixed(struct study *s, struct rates *r)
 static void study_none(struct study *s, const char *why)
 {
 	static const char *const keys[] = {"memory.partitions", "memory.partition_stride"};
-	struct rates r;
-	const bool mixed = is_mixed(s, &r);
+	double beside, least;
+	const bool mixed = is_mixed(s, &beside, &least);
 	if (study_pending(s))
 		return;
 	for (unsigned k = 0; k < 2; k++)
 		if (mixed)
-			study_verdict(
-			    s, keys[k], VERDICT_ABSENT, "once",
-			    "words %d bytes apart come at %.3g a cycle, and %.0f at %.3g; at odd numbers below "
-			    "%d, times powers of two up to %.0f, at no less than %.3g",
-			    FINEST, r.dense, r.beside, r.near, 2 * ODDS, widest(study_device(s)), r.least);
+			study_verdict(s, keys[k], VERDICT_ABSENT, "once",
+				      "words come at %.3g a cycle at a stride that is no round number; at odd numbers "
+				      "below %d, times powers of two up to %.0f bytes, at least at %.3g",
+				      beside, 2 * ODDS, widest(study_device(s)), least);
 		else
 			study_verdict(s, keys[k], VERDICT_INCONCLUSIVE, "camp", "%s", why);
 }
@@ -321,13 +334,12 @@ const struct probe probe_partitions = {
     .how = "All SMs read words that are some number of bytes apart. A multiple of all partitions' pieces finds one of "
 	   "them, and its words come slowest; the smallest such stride is partitions times piece. A second place "
 	   "beside each word brings twice as many as soon as it is a piece aside. If no stride does so, words of which "
-	   "each is another place are read. They show whether addresses are mixed: words come as fast at all strides, "
-	   "and nearly as fast as side by side.",
-    .fooled =
-	"A cache that has the words: each of the others is read once, with caches emptied before. SMs that hold "
-	"words up: what half of them add to the other half is no less than the memory gives. If words far apart "
-	"come at hardly more than a third of that, nothing is concluded. Banks and rows that slow a stride: rates "
-	"have to be one and two times that of one partition, and all together no more than so many times.",
+	   "each is another place are read: where they come as fast at all strides, addresses are mixed.",
+    .fooled = "A cache that has the words: each of the others is read once, with caches emptied before. What SMs, "
+	      "translations or the way to a cache let through: half of the SMs, words on fewer pages, and words that a "
+	      "cache has say whether the memory is slower. Without a cache nothing is concluded of mixed addresses. "
+	      "Banks and rows that slow a stride: rates have to be one and two times that of one partition, and all "
+	      "together no more than so many times.",
     .claims = claims,
     .experiments = experiments,
     .experiment_count = sizeof experiments / sizeof *experiments,

@@ -230,7 +230,8 @@ const struct probe probe_host = {
     .how =
 	"Copies of 4 bytes to 256 MB are timed, each way and both ways at once. They are of pinned memory, and of "
 	"memory "
-	"as programs have it. The two largest sizes give the bandwidth, and four bytes the latency. A kernel that "
+	"as programs have it. What each of the largest sizes takes more than the next gives the bandwidth, and four "
+	"bytes the latency. A kernel that "
 	"takes "
 	"as long as a copy "
 	"runs beside it: both together take as long as one of them, or as both. Chains of loads of the host's memory "

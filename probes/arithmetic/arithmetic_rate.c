@@ -30,13 +30,14 @@ static double rate_of(const struct slope *s, const struct load *l, const struct 
 	return (double)l->warps * d->warp_size * l->chains / s->value;
 }
 
-/* No more is known of the unit than that it reaches so much: throughput and issue of the row. most: what it hardly exceeds; INFINITY: nobody
- * can tell. */
-static __attribute__((format(printf, 6, 7))) void reached_rate(struct study *s, unsigned row, double reached,
-							       double most, const char *evidence, const char *why, ...)
+/* No more is known of the unit than that it reaches so much, and `sure` for certain: throughput and issue of the row. most: what it hardly exceeds;
+ * INFINITY: nobody can tell. */
+static __attribute__((format(printf, 7, 8))) void reached_rate(struct study *s, unsigned row, double reached,
+							       double sure, double most, const char *evidence,
+							       const char *why, ...)
 {
 	static const char how[] = "best slope over several loads of the unit", per[] = "warp size over throughput";
-	const double least = BLOCKS_LEAST * reached, lanes = study_device(s)->warp_size;
+	const double least = BLOCKS_LEAST * sure, lanes = study_device(s)->warp_size;
 	char key[KEY_BYTES], issue[KEY_BYTES], because[320];
 	va_list args;
 	va_start(args, why);
@@ -68,7 +69,7 @@ static bool shorter_is_faster(struct study *s, unsigned row, const struct slope 
 		     sure = (double)l->warps * d->warp_size * l->chains / cycles;
 	if (sure <= HIGHER * value)
 		return false;
-	reached_rate(s, row, value, fmax(sure, HARDLY_MORE * value), evidence,
+	reached_rate(s, row, value, value, fmax(sure, HARDLY_MORE * value), evidence,
 		     "%u links reach %.4g, and %u only %.4g: instructions may not be at hand", few->unit * LENGTHS,
 		     sure, l->unit * LENGTHS, value);
 	return true;
@@ -122,11 +123,11 @@ static bool conclude_steady(struct study *s, unsigned row, const struct arithmet
 		return false;
 	if (isinf(t->hi))
 		reached_rate(
-		    s, row, blocks, INFINITY, evidence,
+		    s, row, blocks, blocks, INFINITY, evidence,
 		    "whole blocks reach %.4g, and three quarters of their warps clearly less: the unit may not be full",
 		    blocks);
 	else
-		reached_rate(s, row, blocks, fmax(t->hi, HARDLY_MORE * blocks), evidence,
+		reached_rate(s, row, blocks, blocks, fmax(t->hi, HARDLY_MORE * blocks), evidence,
 			     "some warps end long before others, and the rates of their chains differ: %.4g and %.4g",
 			     t->lo, t->hi);
 	return true;
@@ -462,7 +463,7 @@ static void conclude_none(struct study *s, unsigned row, const struct rates *x, 
 	}
 	const struct arithmetic_steady *t = x->steady;
 	if (t && t->lo > 0 && isfinite(t->hi)) {
-		reached_rate(s, row, (t->lo + t->hi) / 2, HARDLY_MORE * t->hi, evidence,
+		reached_rate(s, row, (t->lo + t->hi) / 2, t->lo, HARDLY_MORE * t->hi, evidence,
 			     "under no load does the time of whole blocks grow linearly with the chain; ends of short "
 			     "chains give from %.4g to %.4g",
 			     t->lo, t->hi);
@@ -470,7 +471,7 @@ static void conclude_none(struct study *s, unsigned row, const struct rates *x, 
 	}
 	if (least > 0) {
 		reached_rate(
-		    s, row, (least + most) / 2, most <= KNOWN * least ? HARDLY_MORE * most : INFINITY, evidence,
+		    s, row, (least + most) / 2, least, most <= KNOWN * least ? HARDLY_MORE * most : INFINITY, evidence,
 		    "under no load does the time grow linearly with the chain: the best one reaches from %.4g to "
 		    "%.4g",
 		    least, most);
@@ -515,7 +516,8 @@ static void conclude_blocks(struct study *s, unsigned row, const struct rates *x
 /* Which of the mixtures that a compiler makes is fastest nobody has tried. */
 static void conclude_mixture(struct study *s, unsigned row, double value, const char *evidence, const char *mix)
 {
-	reached_rate(s, row, value, HARDLY_MORE * value, evidence, "of a mixture that the compiler makes: %s", mix);
+	reached_rate(s, row, value, value, HARDLY_MORE * value, evidence, "of a mixture that the compiler makes: %s",
+		     mix);
 	for (unsigned part = PART_THROUGHPUT; part <= PART_ISSUE; part++) {
 		char key[KEY_BYTES];
 		arithmetic_key(key, &arithmetic_row[row], part);
@@ -550,6 +552,7 @@ void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates
 	if (say.told)
 		conclude_blocks(s, row, x, (unsigned)best, &say);
 	else
-		reached_rate(s, row, say.rate, x->steady && x->steady->hi > 0 ? HARDLY_MORE * say.rate : INFINITY,
-			     evidence, "%s", say.because);
+		reached_rate(s, row, say.rate, say.rate,
+			     x->steady && x->steady->hi > 0 ? HARDLY_MORE * say.rate : INFINITY, evidence, "%s",
+			     say.because);
 }

@@ -1,13 +1,12 @@
 /* What happens when threads of a warp go different ways. */
+#include "branch.h"
 #include "base/rng.h"
-#include "probe/probe.h"
 #include "stat/stat.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { HEADER_WORDS = 2, LINKS = 48, PATHS = 8, ORDERS = 4, SPREADS = 9, THREAD_WORDS = 3, SPIN_MS = 200 };
-enum { EXPERIMENT_FORK, EXPERIMENT_WAYS, EXPERIMENT_SPIN, EXPERIMENT_LANES };
 enum { LANE_PATHS = 32, LANE_LINKS = 24, FLIPS = 3 };
 
 /* ---- experiments ---- */
@@ -115,7 +114,7 @@ static int setup_spin(const struct study *s, double x, const double *p, struct j
 	return 0;
 }
 
-static const struct experiment experiments[] = {
+static const struct experiment experiments[BRANCH_EXPERIMENTS] = {
     [EXPERIMENT_FORK] = {.name = "fork",
 			 .axis = "groups that take the branch",
 			 .unit = "mask",
@@ -128,6 +127,11 @@ static const struct experiment experiments[] = {
 			  .params = {"warps"},
 			  .setup = setup_lanes},
     [EXPERIMENT_SPIN] = {.name = "spin", .axis = "form", .unit = "number", .setup = setup_spin},
+    [EXPERIMENT_PART] = {.name = "part",
+			 .axis = "warps",
+			 .unit = "count",
+			 .params = {"lanes that skip", "operations", "turns"},
+			 .setup = branch_part_setup},
 };
 
 /* ---- reading a launch ---- */
@@ -460,6 +464,7 @@ static void study_branch(struct study *s)
 	study_groups(s);
 	study_ways(s);
 	study_lanes(s);
+	branch_part(s);
 	study_spin(s);
 }
 
@@ -537,6 +542,7 @@ static int draw_branch(const struct study *s, struct figure_list *out)
 }
 
 static const char *const claims[] = {"branch.*", "device.warp_size", NULL};
+static const char *const helped[] = {"residency", NULL};
 
 const struct probe probe_branch = {
     .name = "branch",
@@ -546,16 +552,22 @@ const struct probe probe_branch = {
 	   "when it entered and left its way. Whether the ways overlap, and in which order they run, is read "
 	   "from these times over many masks and permutations. Each rule that a mask contradicts is dropped. "
 	   "Kernels in which one lane spins until another lane has written tell whether lanes make progress "
-	   "independently.",
-    .fooled = "A compiler that turns the sides round: taken is meant as the kernel's text says it, which the "
-	      "finding adds. The chain of the side that stands first is counted in the native code. Rules that say "
-	      "the same: over ten sets of lanes every two of them differ somewhere. When more than one is left, "
-	      "none is named. An order or an overlap that only happens to be so: it has to be the same in every "
-	      "launch, else the finding is INCONCLUSIVE.",
+	   "independently. A loop of branches at which all lanes stay, or every second one skips, tells what parting "
+	   "costs "
+	   "one warp. As many warps as a block holds tell what it costs a scheduler.",
+    .fooled =
+	"A compiler that turns the sides round: taken is meant as the kernel's text says it, which the "
+	"finding adds. The chain of the side that stands first is counted in the native code. Rules that say "
+	"the same: over ten sets of lanes every two of them differ somewhere. When more than one is left, "
+	"none is named. An order or an overlap that only happens to be so: it has to be the same in every "
+	"launch, else the finding is INCONCLUSIVE. A compiler that predicates what a branch skips: its branches are "
+	"counted. Warps that wait for something else than each other's parting: times have to be those of a queue, and "
+	"longer operations have to hide it.",
     .figure = "branch-timeline",
+    .helped = helped,
     .claims = claims,
     .experiments = experiments,
-    .experiment_count = sizeof experiments / sizeof *experiments,
+    .experiment_count = BRANCH_EXPERIMENTS,
     .study = study_branch,
     .draw = draw_branch,
 };

@@ -289,6 +289,14 @@ static bool is_past_memory(const struct sim_spec *s, const char *key)
 	return false;
 }
 
+/* Whether so few warps part on a scheduler that the last one need not wait for the first; or the instructions take as long. */
+static bool is_parted(const struct sim_spec *s)
+{
+	const double warps = s->max_threads_per_block / s->warp_size / 4 * 4 / (double)s->schedulers,
+		     way = s->branch_split + 2 * s->branch_latency;
+	return warps * s->branch_split_issue < 1.5 * way || s->branch_split_issue < 16 * s->scheduler_issue;
+}
+
 /* What cannot be told: a limit that is not there, pipes behind the issue rate, clusters that share nothing, and by no load, the structure of a level that holds
  * the whole constant memory and what lies behind it, or behind an L2 that does. */
 static bool is_hidden(const struct sim_spec *s, const char *key)
@@ -303,6 +311,8 @@ static bool is_hidden(const struct sim_spec *s, const char *key)
 	if (str_starts(key, "outstanding.") && strcmp(key, "outstanding.loads_per_warp") != 0 && !is_fillable(s))
 		return true;
 	if (known_unit_hidden(s, key, UNIT_ASKED))
+		return true;
+	if (strcmp(key, "branch.split_issue") == 0 && is_parted(s))
 		return true;
 	/* A cache answers what is asked for again. */
 	if (str_starts(key, "memory.partition") &&

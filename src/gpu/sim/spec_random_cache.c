@@ -149,11 +149,12 @@ void spec_random_ordinary(struct str *out, uint64_t seed, bool l1)
 		put(&d, "shared", "operand_issue", "cycles", draw_between(&d.r, 1, 4));
 	if (draw_chance(&d.r, 0.1))
 		put(&d, "branch", "predicate", "cycles", draw_between(&d.r, 4, 20));
-	if (draw_chance(&d.r, 0.2))
+	const bool split = draw_chance(&d.r, 0.2);
+	if (split)
 		put(&d, "branch", "split", "cycles", draw_between(&d.r, 4, 60));
 	if (l1 && draw_chance(&d.r, 0.05))
 		put(&d, "cache.global.l1", "access", "bytes", 64);
-	if (draw_chance(&d.r, 0.05))
+	if (split && draw_chance(&d.r, 0.7))
 		put(&d, "branch", "split_issue", "cycles", draw_between(&d.r, 4, 40));
 }
 

@@ -211,6 +211,18 @@ static void tell_memory(struct teller *t, const struct sim_spec *s)
 	}
 }
 
+/* A warp alone waits for its own last parting, too, where that takes longer than the way from one branch to the next; and for its turn. */
+static void tell_parting(struct teller *t, const struct sim_spec *s)
+{
+	const double late = fmax(s->branch_split_issue - s->branch_split - 2 * s->branch_latency, 0);
+	if (s->branch_split > 0 || late > 0)
+		tell_number(t, "branch.split", s->branch_split + late / 2,
+			    late / 2 + fmax(s->warp_interval, LATENCY_TOLERANCE));
+	else
+		tell_absent(t, "branch.split");
+	tell_number(t, "branch.split_issue", s->branch_split_issue, 0.02 * s->branch_split_issue + 0.5);
+}
+
 int spec_truth_rates(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
 {
 	struct teller t = {each, ctx, 0};
@@ -228,6 +240,7 @@ int spec_truth_rates(const struct sim_spec *s, int (*each)(void *ctx, const stru
 				(s->branch_predicate > 0 ? s->branch_predicate : s->op[s->default_op].latency) +
 				fmax(s->branch_latency, round(s->warp_interval)),
 			    CYCLE);
+	tell_parting(&t, s);
 	tell_cache(&t, s, 0, false);
 	tell_cache(&t, s, 1, false);
 	tell_cache(&t, s, 1, true);

@@ -273,6 +273,8 @@ static void core(struct twin *t)
 			    "branch.turn less an addition and a comparison");
 	else
 		twin_put(t, "branch.latency", 10, "cycles", NULL, "of the order of an instruction");
+	twin_take(t, "branch.split", "cycles", 0, "not known");
+	twin_take(t, "branch.split_issue", "cycles", 0, "not known");
 	const struct finding *f = twin_found(t, "branch.independent_threads");
 	twin_line(t, "branch.independent_threads",
 		  f			  ? f->value.text

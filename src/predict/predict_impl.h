@@ -43,6 +43,7 @@ struct step { /* one warp instruction */
 	uint32_t number; /* of the instruction */
 	uint64_t mask;	 /* lanes */
 	bool branched;	 /* a branch that some lanes took */
+	bool parted;	 /* and some did not */
 	/* memory */
 	uint8_t space;
 	bool address_known;
@@ -144,6 +145,8 @@ struct model {		       /* findings, ready for use */
 	struct term kind_gap[TIMING_KINDS]; /* the same of two of a kind, not there: no more than that */
 	struct term turn; /* of the SM for one instruction, or two independent ones of a warp; not there: one each */
 	struct term turn_extra; /* cycles after a branch that was taken */
+	struct term split,
+	    split_turn; /* cycles more where lanes part; from one warp of the SM that parts to the next */
 	struct term barrier, clock_hz, launch, sm_count, warp_size;
 	struct term l1_latency, l2_latency, memory_latency, shared_latency, constant_latency;
 	struct term l1_rate, l2_rate, l2_total, memory_total, shared_rate, load_issue;

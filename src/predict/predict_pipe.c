@@ -176,6 +176,14 @@ static void arithmetic(struct pipe *p, struct warp *w, const struct timing *t, d
 	writes(w, *issued + pipe_pick(p, &t->latency), *alone + pipe_pick(p, &t->latency));
 }
 
+/* Schedulers let one warp part at a time, and their warps part as often. */
+static void part(struct pipe *p, struct warp *w, double at)
+{
+	const double turn = pipe_take(&p->parting, at, pipe_pick(p, &p->m->split_turn));
+	w->at += turn - at + pipe_pick(p, &p->m->split);
+	w->alone += pipe_pick(p, &p->m->split);
+}
+
 static void issue(struct pipe *p, struct warp *w, double ready, double alone)
 {
 	const struct step *s = &w->s;
@@ -208,6 +216,8 @@ static void issue(struct pipe *p, struct warp *w, double ready, double alone)
 		w->at += fmax(0, pipe_pick(p, &p->m->turn_extra) - gap);
 		w->alone += fmax(0, pipe_pick(p, &p->m->turn_extra) - gap);
 	}
+	if (s->parted)
+		part(p, w, at);
 	if (!next_step(w)) {
 		end_warp(p, w);
 	} else if (barrier) {
@@ -303,6 +313,7 @@ static void conclude(struct pipe *p)
 	for (unsigned k = 0; k < SLOTS; k++)
 		fuller(&p->unit[k], k && k < TIMING_UNITS ? p->m->unit[k] : "the computations' pipeline", &r->issue,
 		       r->issue_what, sizeof r->issue_what);
+	fuller(&p->parting, "lanes that part", &r->issue, r->issue_what, sizeof r->issue_what);
 	fuller(&p->load, "the load/store unit of the SM", &r->bandwidth, r->bandwidth_what, sizeof r->bandwidth_what);
 	fuller(&p->l2, "the L2", &r->bandwidth, r->bandwidth_what, sizeof r->bandwidth_what);
 	fuller(&p->memory, "memory", &r->bandwidth, r->bandwidth_what, sizeof r->bandwidth_what);

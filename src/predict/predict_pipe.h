@@ -39,7 +39,7 @@ struct pipe {
 	struct warp *warp;
 	struct place *place;
 	uint32_t warps;
-	struct unit issue, unit[SLOTS], load, l2, memory, atomics;
+	struct unit issue, parting, unit[SLOTS], load, l2, memory, atomics;
 	struct seen l1_seen, l2_seen, stored;
 	double *entry;	   /* of what holds waiting requests: until when each is taken */
 	double common[64]; /* of each buffer, share of what this SM touches first that another one has touched */

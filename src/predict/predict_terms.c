@@ -481,6 +481,17 @@ static void get_control(struct model *m, struct terms *t, const struct ptx_func 
 		m->barrier = term_get(t, "barrier.latency", false, "barriers cost only waiting");
 	if (!has_op(f, PTX_OP_BRA))
 		return;
+	m->split = term_try(t, "branch.split", false);
+	/* A bound from above says that nothing of the kind was seen. */
+	const struct finding *queue = findings_get(t->f, "branch.split_issue");
+	struct term apart = {.there = false}, schedulers = {.there = false};
+	if (queue && finding_estimated(queue)) {
+		apart = term_try(t, "branch.split_issue", false);
+		schedulers = term_try(t, "core.schedulers", true);
+	}
+	if (apart.there && schedulers.there && schedulers.slow > 0)
+		m->split_turn = (struct term){true, apart.value / schedulers.value, apart.fast / schedulers.fast,
+					      apart.slow / schedulers.slow};
 	/* A turn is an addition, a comparison, which is taken as one, and the branch. */
 	char stem[64], key[96];
 	stand_in(t, "u32", stem, sizeof stem);

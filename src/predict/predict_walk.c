@@ -183,7 +183,7 @@ bool walker_next(struct walker *w, struct step *s)
 	s->in = in;
 	s->number = pc;
 	s->space = 0;
-	s->branched = false;
+	s->branched = s->parted = false;
 	s->mask = in->op == PTX_OP_BRA ? mask : yes | maybe;
 	set_pc(w, mask, pc + 1);
 	if (in->op == PTX_OP_BRA) {
@@ -191,6 +191,7 @@ bool walker_next(struct walker *w, struct step *s)
 		if (maybe)
 			yes |= guess(w, pc, false, maybe);
 		s->branched = yes != 0;
+		s->parted = yes && mask & ~yes;
 		set_pc(w, yes, target);
 		return true;
 	}

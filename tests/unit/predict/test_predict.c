@@ -439,6 +439,33 @@ static void what_is_not_followed_is_refused(void **state)
 	end(&x);
 }
 
+/* Cycles of blocks of one warp at whose branch so many lanes stay. */
+static double parting(unsigned stay, unsigned warps, double split, double apart)
+{
+	struct fixture x;
+	char text[256];
+	snprintf(text, sizeof text, "mov.u32 %%r0, %%tid.x;\nsetp.ge.u32 %%p0, %%r0, %u;\n@%%p0 bra L;\n%sL:\n", stay,
+		 ADD);
+	begin(&x, text);
+	give(&x, "host.launch_latency", 0);
+	give(&x, "core.schedulers", 4);
+	give(&x, "branch.split", split);
+	give(&x, "branch.split_issue", apart);
+	x.q.grid[0] = warps;
+	run(&x);
+	const double cycles = x.r.cycles;
+	end(&x);
+	return cycles;
+}
+
+static void lanes_that_part_wait_and_so_do_other_warps(void **state)
+{
+	(void)state;
+	assert_true(fabs(parting(16, 1, 50, 0) - parting(16, 1, 0, 0) - 50) < 1);
+	assert_true(fabs(parting(32, 1, 50, 0) - parting(32, 1, 0, 0)) < 1);
+	assert_true(fabs(parting(16, 16, 50, 400) - parting(16, 16, 50, 200) - 15 * 50) < 1);
+}
+
 static void every_allocation_may_fail(void **state)
 {
 	struct fixture x;
@@ -466,6 +493,7 @@ int main(void)
 	    cmocka_unit_test(a_loop_that_data_end_is_left),
 	    cmocka_unit_test(a_loop_that_floats_end_is_run),
 	    cmocka_unit_test(both_sides_of_a_divergent_branch_run),
+	    cmocka_unit_test(lanes_that_part_wait_and_so_do_other_warps),
 	    cmocka_unit_test(accesses),
 	    cmocka_unit_test(memory_bounds_a_copy),
 	    cmocka_unit_test(registers_limit_the_blocks),

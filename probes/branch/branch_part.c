@@ -101,6 +101,7 @@ static void conclude_alone(struct study *s, struct cost stay, struct cost part)
 }
 
 #define NEAR	 0.1  /* of a time: alike */
+#define KNEE	 0.25 /* of a time: nearly alike */
 #define OVER	 1.15 /* times as long as one warp alone: warps wait for each other */
 #define TOGETHER 0.3  /* of the time, from the first end to the last: nobody has the turns of others */
 #define PAST	 1.5  /* times as long as where all lanes stay: instructions do not explain it */
@@ -112,13 +113,15 @@ struct rise {
 	struct cost long_alone, long_stay, long_part;
 };
 
-/* Whether a few warps take as long as one and more of them in proportion to their number, as of a place that lets one by at a time. */
+/* Whether a few warps take as long as one and more of them in proportion to their number, as of a place that lets one by at a time. As many as
+ * it can just serve meet by chance: they take somewhat longer. */
 static bool is_queue(const struct rise *x)
 {
-	const double all = x->part[COUNTS - 1].value;
+	const double all = x->part[COUNTS - 1].value, alone = x->part[0].value;
 	for (unsigned i = 1; i + 1 < COUNTS; i++) {
-		const double queue = fmax(x->part[0].value, all * x->warps[i] / x->warps[COUNTS - 1]);
-		if (fabs(x->part[i].value - queue) > NEAR * queue)
+		const double share = all * x->warps[i] / x->warps[COUNTS - 1], queue = fmax(alone, share),
+			     more = fabs(share - alone) < KNEE * queue ? KNEE : NEAR;
+		if (x->part[i].value < (1 - NEAR) * queue || x->part[i].value > (1 + more) * queue)
 			return false;
 	}
 	return true;

@@ -412,6 +412,7 @@ int ptx_handle_at(const struct ptx_inst *in)
 		return !strstr(in->tail, ".tensor") ? -1 : to && from && to < from;
 	}
 	case PTX_OP_SUST:
+	case PTX_OP_SURED:
 		return 0;
 	case PTX_OP_TEX:
 	case PTX_OP_TEX_MORE:

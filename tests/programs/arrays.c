@@ -174,9 +174,46 @@ static bool texture_line(void)
 	return true;
 }
 
+/* What a texture is, and sums of a surface's texels, one outside. */
+static const char text[] =
+    ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry asks(.param .u64 t, .param .u64 s, .param .u64 "
+    "out) {\n"
+    "	.reg .b32 %r<12>, %i;\n	.reg .b64 %t, %s, %o;\n	ld.param.u64 %t, [t];\n	ld.param.u64 %s, [s];\n"
+    "	ld.param.u64 %o, [out];\n	txq.width.b32 %r0, [%t];\n	txq.height.b32 %r1, [%t];\n"
+    "	txq.channel_data_type.b32 %r2, [%t];\n	txq.channel_order.b32 %r3, [%t];\n	suq.width.b32 %r4, [%s];\n"
+    "	suq.height.b32 %r5, [%s];\n	txq.filter_mode.b32 %r6, [%t];\n	txq.addr_mode_0.b32 %r7, [%t];\n"
+    "	st.global.v4.b32 [%o], {%r0, %r1, %r2, %r3};\n	st.global.v4.b32 [%o+16], {%r4, %r5, %r6, %r7};\n"
+    "	mov.u32 %i, %tid.x;\n	mov.u32 %r8, 8;\n	mov.u32 %r9, 1;\n	mov.u32 %r10, 3;\n"
+    "	sured.b.add.2d.u32.trap [%s, {%r8, %r9}], %i;\n	sured.b.max.2d.s32.zero [%s, {%r8, %r10}], %i;\n"
+    "	sured.p.add.2d.b32.clamp [%s, {%r10, %r10}], %r9;\n	ret;\n}\n";
+
+static bool array_questions(void)
+{
+	enum { W = 4, H = 3, FLOAT = 0x10de, ONE = 0x10b0, CLAMPED = 3, THREADS = 32 };
+	int v[H][W] = {{0}}, got[8], kept[H][W];
+	void *a = array_of(v, W, H, 0, S32, SURFACES), *module, *f;
+	gpu t = texture_of(array_of(v, W, H, 0, F32, 0), true), s = surface_of(a), out = to_gpu(NULL, sizeof got);
+	void *params[] = {&t, &s, &out};
+	if (!t || !s || !good(cuModuleLoadData(&module, text)) || !good(cuModuleGetFunction(&f, module, "asks")) ||
+	    !good(cuLaunchKernel(f, 1, 1, 1, THREADS, 1, 1, 0, NULL, params, NULL)))
+		return false;
+	from_gpu(got, out, sizeof got);
+	const int want[8] = {W, H, FLOAT, ONE, W, H, 1, CLAMPED};
+	const struct copy c = {.from_type = ARRAY,
+			       .from_array = a,
+			       .to_type = HOST,
+			       .to_host = kept,
+			       .to_pitch = 4 * W,
+			       .width = 4 * W,
+			       .height = H,
+			       .depth = 1};
+	v[1][2] = THREADS * (THREADS - 1) / 2;
+	v[2][3] = THREADS;
+	return good(cuMemcpy3D_v2(&c)) && !memcmp(got, want, sizeof got) && !memcmp(kept, v, sizeof v);
+}
+
 const struct program programs_of_arrays[] = {
-    {"surface_turn", surface_turn}, {"surface_edges", surface_edges},
-    {"texture_flat", texture_flat}, {"texture_layers", texture_layers},
-    {"texture_cube", texture_cube}, {"texture_gather", texture_gather},
-    {"texture_line", texture_line}, {NULL, NULL},
+    {"surface_turn", surface_turn},	{"surface_edges", surface_edges},     {"texture_flat", texture_flat},
+    {"texture_layers", texture_layers}, {"texture_cube", texture_cube},	      {"texture_gather", texture_gather},
+    {"texture_line", texture_line},	{"array_questions", array_questions}, {NULL, NULL},
 };

@@ -161,7 +161,7 @@ CASES = {
     "a mark before the text": ("\ufeff" + kernel("st.global.u32 [%q1], 1;"), [1]),
     "another kernel's instruction": (kernel("st.global.u32 [%q1], 1;", before=".entry other() { .reg .b32 %x; { istypep.texref %x, %x; } }"
                                             ".func lost() { nonsense; } .func (.reg .b32 %a) gone(.reg .b32 %b) { nonsense; }"), [1]),
-    "what is not executed": (kernel("tensormap.replace %r1, %r2;"), None, "'tensormap' is an instruction that the simulated GPU does not execute"),
+    "what is not executed": (kernel("istypep.texref %p1, %q1;"), None, "'istypep' is an instruction that the simulated GPU does not execute"),
     "no surface": (kernel("sust.b.1d.b32.trap [%q1, {%r1}], {%r1};"), None, "texture"),
     "bulk copies": (kernel("mov.u32 %r1, b; mov.u32 %r2, s; mov.u32 %r3, 7; st.global.u32 [%q1+20], %r3; mbarrier.init.shared.b64 [%r1], 1;"
                            "mbarrier.arrive.expect_tx.shared.b64 %q2, [%r1], 32;"
@@ -196,7 +196,7 @@ CASES = {
     "malloc without a heap": (kernel("{ .param .b64 n; st.param.b64 [n], 16; .param .b64 p; call.uni (p), malloc, (n); ld.param.b64 %q2, [p]; }"
                                      "st.global.u64 [%q1], %q2; st.global.u32 [%q1+8], 3;",
                                      before=".extern .func (.param .b64 p) malloc (.param .b64 n);"), [0, 0, 3]),
-    "a function with it": (kernel("call lost, ();", before=".func lost() { sured.b.add.1d.u32.trap [%rd1, {%r1}], %r2; }"), None, "which is not executed: "),
+    "a function with it": (kernel("call lost, ();", before=".func lost() { .reg .pred %p; .reg .b64 %q; istypep.texref %p, %q; }"), None, "which is not executed: "),
     "a register hides a special one": (kernel("{ .reg .u32 %clock, %tid; mov.u32 %clock, 5; mov.u32 %tid, 6; add.u32 %r1, %clock, %tid; }"
                                               "mov.u32 %r2, %clock; setp.eq.u32 %p1, %r2, 5; selp.u32 %r2, 1, 0, %p1; mov.u32 %r3, %tid.x;"
                                               "st.global.v4.u32 [%q1], {%r1, %r2, %r3, %r3};"), [11, 0, 0, 0]),
@@ -217,6 +217,16 @@ CASES = {
                                   "mov.u32 %r6, 0; mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16 {%r7, %r8, %r9, %r10}, {%r4, %r4}, {%r5, %r5},"
                                   "{%r6, %r6, %r6, %r6}; mov.b32 {%h1, %h2}, %r10; cvt.f32.f16 %f2, %h2; cvt.rzi.u32.f32 %r1, %f2;")),
                      [4 * (k % 4) for k in range(32)], "", 32),
+    # Three pieces, of which the second comes back: the third lies where it did; what the function took is there again behind it.
+    "alloca": (kernel("alloca.u64 %q2, 20; stacksave.u64 %q3; alloca.u64 %q4, 4, 16; stackrestore.u64 %q3; call f, (); alloca.u64 %q5, 4, 16; sub.u64 %q6, %q5, %q4;"
+                      "sub.u64 %q7, %q4, %q2; cvta.local.u64 %q4, %q4; mov.u32 %r1, 9; st.u32 [%q4], %r1; ld.local.u32 %r2, [%q5]; st.global.u32 [%q1], %r2;"
+                      "cvt.u32.u64 %r3, %q6; cvt.u32.u64 %r4, %q7; st.global.u32 [%q1+4], %r3; st.global.u32 [%q1+8], %r4;",
+                      before=".func f() { .reg .b64 %q; alloca.u64 %q, 1000; st.local.u32 [%q], 1; ret; }"), [9, 0, 32]),
+    "alloca without end": (kernel("L: alloca.u64 %q2, 1000; bra L;"), None, "stack overflow: "),
+    "memory of several": (kernel("multimem.st.relaxed.gpu.global.v2.f32 [%q1], {0f3F800000, 0f40000000}; multimem.red.relaxed.gpu.global.add.u32 [%q1+8], 5;"
+                                 "multimem.red.relaxed.gpu.global.add.v2.f32 [%q1], {0f3F800000, 0f3F800000};"
+                                 "multimem.ld_reduce.relaxed.gpu.global.add.f32 %f1, [%q1+4]; st.global.f32 [%q1+12], %f1;"),
+                          [0x40000000, 0x40400000, 5, 0x40400000]),
     # A is ones, each line of B 1, 2, 4, 8 again and again; of four the upper two are there in lines 0 to 7, the lower two in lines 8 to 15.
     "a sparse product of four warps": (kernel("mov.u32 %r2, %tid.x; shl.b32 %r3, %r2, 4; mov.u32 %r4, s; add.u32 %r3, %r3, %r4; mov.b32 %r5, 0x3c003c00;"
                                               "st.shared.v4.b32 [%r3], {%r5, %r5, %r5, %r5}; mov.b32 %r6, 0x40003c00; mov.b32 %r7, 0x48004400;"
@@ -228,7 +238,7 @@ CASES = {
                                               "mad.lo.u32 %r1, %r10, 1000, %r11;" + lanes("").replace("%laneid", "%tid.x"),
                                               more=".shared .align 128 .b8 s[2560];"), [96024] * 128, "", 128),
     "a name that is near": (kernel("muv.u32 %r1, 1;"), None, "unknown instruction 'muv'; did you mean"),
-    "calling itself": (kernel("call f, ();", before=".func f() { call f, (); ret; }"), None, "stack overflow: calls within calls need more than the 16"),
+    "calling itself": (kernel("call f, ();", before=".func f() { call f, (); ret; }"), None, "stack overflow: calls within calls, or alloca, need more than the 16"),
 }
 
 

@@ -248,6 +248,7 @@ int decode_call_of(struct decoder *d, struct decode_frame *caller, const struct 
 static int call(struct decoder *d, struct decode_frame *caller, const struct ptx_inst *in)
 {
 	uint32_t around = UINT32_MAX;
+	uint16_t kept = FUNC_NONE;
 	struct ptx_inst always = *in;
 	always.guard = -1;
 	if (in->guard >= 0) {
@@ -258,8 +259,10 @@ static int call(struct decoder *d, struct decode_frame *caller, const struct ptx
 		around = d->n;
 		DECODE_TRY(decode_emit(d, &r));
 	}
+	DECODE_TRY(decode_stack_keep(d, caller, &always, &kept));
 	DECODE_TRY(in->operand[1].kind == PTX_OPND_REG ? decode_indirect(d, caller, &always)
 						       : decode_call_of(d, caller, &always, in->operand[1].index));
+	DECODE_TRY(decode_stack_back(d, caller, &always, kept));
 	if (around != UINT32_MAX)
 		d->inst[around].target = d->n;
 	return 0;
@@ -400,6 +403,8 @@ static int entry_body(struct decoder *d, const struct ptx_func *entry, int32_t i
 	if (rc)
 		return rc;
 	rc = decode_frame_init(d, &f, NULL, entry, index);
+	if (!rc)
+		rc = decode_stack_begin(d, &f);
 	if (!rc)
 		rc = decode_frames_begin(d, &f);
 	if (!rc)

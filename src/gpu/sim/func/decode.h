@@ -73,7 +73,9 @@ struct decoder {
 	size_t sites, site_cap;
 	uint16_t stack, back; /* rows: the stack pointer, and which call a region goes back to */
 	bool *taken;	      /* functions whose address is; NULL until asked */
-	uint16_t copies;      /* row that stands for what cp.async brings, FUNC_NONE until used */
+	uint16_t top;	      /* row: where alloca's memory is free, and beyond it; FUNC_NONE: none is taken */
+	uint64_t top_most;
+	uint16_t copies; /* row that stands for what cp.async brings, FUNC_NONE until used */
 	struct func_literal *literal;
 	uint32_t literals, literal_cap;
 	struct decode_row *pool;
@@ -217,6 +219,15 @@ int decode_frames_begin(struct decoder *d, struct decode_frame *entry); /* befor
 int decode_frames(struct decoder *d);					/* behind it: their bodies */
 int decode_frames_place(struct decoder *d);				/* where calls lead, and the stack */
 int decode_frames_save(struct decoder *d, const struct decode_site *s, const uint64_t *live);
+/* decode_stack.c: alloca; what a function took is given back behind its call */
+int decode_stack_begin(struct decoder *d, struct decode_frame *entry);
+int decode_stack_keep(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, uint16_t *kept);
+int decode_stack_back(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, uint16_t kept);
+int decode_stack(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
+/* decode_query.c */
+int decode_query(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
+int decode_tensormap(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
+int decode_multimem(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
 /* decode_texture.c */
 int decode_texture(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
 int decode_surface(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);

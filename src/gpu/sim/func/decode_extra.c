@@ -335,6 +335,17 @@ int decode_extra(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 		return cluster(d, f, in);
 	case PTX_OP_CREATEPOLICY:
 		return policy(d, f, in);
+	case PTX_OP_TXQ:
+	case PTX_OP_SUQ:
+		return decode_query(d, f, in);
+	case PTX_OP_TENSORMAP:
+		return decode_tensormap(d, f, in);
+	case PTX_OP_MULTIMEM:
+		return decode_multimem(d, f, in);
+	case PTX_OP_ALLOCA:
+	case PTX_OP_STACKSAVE:
+	case PTX_OP_STACKRESTORE:
+		return decode_stack(d, f, in);
 	case PTX_OP_MMA:
 	case PTX_OP_WMMA:
 	case PTX_OP_WGMMA:

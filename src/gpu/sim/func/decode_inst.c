@@ -561,6 +561,7 @@ int decode_inst(struct decoder *d, struct decode_frame *f, const struct ptx_inst
 		return decode_texture(d, f, in);
 	case PTX_OP_SULD:
 	case PTX_OP_SUST:
+	case PTX_OP_SURED:
 		return decode_surface(d, f, in);
 	case PTX_OP_MEMBAR:
 	case PTX_OP_FENCE:

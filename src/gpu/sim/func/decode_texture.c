@@ -119,11 +119,13 @@ static int zeros(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 	return 0;
 }
 
-/* suld.b and sust.b: the address of the access, then the access itself, by lanes that are inside. */
+/* suld.b, sust.b and sured: the address of the access, then the access itself, by lanes that are inside. */
 int decode_surface(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
-	const bool store = in->op == PTX_OP_SUST, zero = decode_word(in, "zero");
+	const bool reduces = in->op == PTX_OP_SURED, store = in->op == PTX_OP_SUST || reduces,
+		   zero = decode_word(in, "zero"), texels = reduces && decode_word(in, "p");
 	const unsigned handle = store ? 0 : 1, value = store ? 2 : 0;
+	const enum ptx_atom atom = reduces ? decode_atom(in) : PTX_ATOM_NONE;
 	struct decode_record r;
 	struct geometry g;
 	struct ptx_inst one = *in;
@@ -131,7 +133,8 @@ int decode_surface(struct decoder *d, struct decode_frame *f, const struct ptx_i
 	unsigned code = 0;
 	one.type = (uint8_t)decode_word_type(in, 0);
 	const unsigned bytes = ptx_type_bytes((enum ptx_type)one.type) * elements(&in->operand[value]);
-	if (in->operand_count != 3 || !decode_word(in, "b") || one.type == PTX_NONE || bytes > 16 ||
+	if (in->operand_count != 3 || (!decode_word(in, "b") && !texels) ||
+	    (reduces && (!atom || bytes < 4 || bytes > 8)) || one.type == PTX_NONE || bytes > 16 ||
 	    in->operand[handle].kind != PTX_OPND_REG || !geometry_of(in, &g) || g.code & TEX_CUBE)
 		return decode_not(d, in);
 	DECODE_TRY(decode_new_row(d, true, &address));
@@ -154,8 +157,15 @@ int decode_surface(struct decoder *d, struct decode_frame *f, const struct ptx_i
 	decode_writes(&r, address);
 	decode_writes(&r, DECODE_PRED_SLOT + inside);
 	r.i.imm = g.dimensions | g.code | (uint64_t)bytes << SURFACE_BYTES | (zero ? SURFACE_ZERO : 0) |
-		  (decode_word(in, "clamp") ? SURFACE_CLAMP : 0);
+		  (decode_word(in, "clamp") ? SURFACE_CLAMP : 0) | (texels ? SURFACE_TEXELS : 0);
 	DECODE_TRY(decode_emit(d, &r));
+	if (reduces) {
+		const struct decode_place at = {.row = address, .wide = true};
+		uint16_t from;
+		DECODE_TRY(decode_begin(d, f, in, &r));
+		DECODE_TRY(decode_value(d, f, &r, in, value, bytes, &from));
+		return decode_reduce(d, f, in, inside, PTX_GLOBAL, &at, atom, (enum ptx_type)one.type, from);
+	}
 	DECODE_TRY(decode_begin(d, f, in, &r));
 	r.i.guard = inside;
 	r.i.flags &= (uint8_t)~FUNC_GUARD_NOT;

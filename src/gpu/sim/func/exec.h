@@ -56,11 +56,25 @@ enum {
 	TEX_CUBE = 1 << 4,	   /* three coordinates are a direction, to one of six layers */
 	TEX_GATHER = 1 << 5,	   /* four texels of one channel, which has 2 bits here: */
 	TEX_CHANNEL = 6,
-	SURFACE_CLAMP = 1 << 8, /* of a surface: what is outside lies at the edge ... */
-	SURFACE_ZERO = 1 << 9,	/* ... or reads as 0 and is not written; else it is a fault */
-	SURFACE_BYTES = 10,	/* 5 bits: of an access */
+	SURFACE_CLAMP = 1 << 8,	  /* of a surface: what is outside lies at the edge ... */
+	SURFACE_ZERO = 1 << 9,	  /* ... or reads as 0 and is not written; else it is a fault */
+	SURFACE_BYTES = 10,	  /* 5 bits: of an access */
+	SURFACE_TEXELS = 1 << 15, /* the first coordinate counts them, not bytes */
 };
 
+enum exec_query { /* more[0]: what of a texture or surface */
+		  QUERY_ZERO,
+		  QUERY_ONE,
+		  QUERY_WIDTH,
+		  QUERY_HEIGHT,
+		  QUERY_DEPTH,
+		  QUERY_LAYERS,
+		  QUERY_CHANNEL,
+		  QUERY_ORDER,
+		  QUERY_NORMALIZED,
+		  QUERY_FILTER,
+		  QUERY_ADDRESS /* of three dimensions */
+};
 /* formats of an mma, in more[2] (d, a, b) and more[3] (c), five bits each */
 enum matrix_format {
 	MATRIX_F16,

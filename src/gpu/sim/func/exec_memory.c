@@ -161,6 +161,23 @@ void exec_wide_pop(struct func_warp *w, const struct func_inst *i, uint32_t mask
 }
 EXEC_FORWARD(pop)
 
+void exec_wide_alloca(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	const uint64_t align = i->more[0];
+	EACH_LANE(l, mask)
+	{
+		uint64_t *top = exec_row64(w, i->b) + l, place = (*top + align - 1) & -align;
+		const uint64_t size = exec_get(w, i->a, i->more[1], l);
+		if (place > i->imm || size > i->imm - place) {
+			fault(w, l, w->block->launch->program->local_bytes, FUNC_FAULT_STACK);
+			return;
+		}
+		*top = place + size;
+		exec_put(w, i->dst, i->more[1], l, place);
+	}
+}
+EXEC_FORWARD(alloca)
+
 /* An element as it is in memory, in a register of `width` bytes: signed types are extended. */
 INLINE uint64_t element(const uint8_t *p, unsigned bytes, bool is_signed, unsigned width)
 {

@@ -279,6 +279,78 @@ void exec_wide_texture(struct func_warp *w, const struct func_inst *i, uint32_t 
 }
 EXEC_FORWARD(texture)
 
+/* ---- questions ---- */
+
+/* As OpenCL counts them (PTX manual, channel data type and channel order fields). */
+static uint32_t channel_of(const struct func_texture *t)
+{
+	const bool norm = t->normalized_values;
+	switch (t->type) {
+	case PTX_S8:
+		return norm ? 0x10d0 : 0x10d7;
+	case PTX_S16:
+		return norm ? 0x10d1 : 0x10d8;
+	case PTX_U8:
+		return norm ? 0x10d2 : 0x10da;
+	case PTX_U16:
+		return norm ? 0x10d3 : 0x10db;
+	case PTX_S32:
+		return 0x10d9;
+	case PTX_U32:
+		return 0x10dc;
+	default:
+		return t->type == PTX_F16 ? 0x10dd : 0x10de;
+	}
+}
+
+static uint32_t answer(const struct func_texture *t, unsigned what)
+{
+	static const uint8_t modes[] = {
+	    [FUNC_TEXTURE_WRAP] = 0, [FUNC_TEXTURE_MIRROR] = 1, [FUNC_TEXTURE_CLAMP] = 3, [FUNC_TEXTURE_BORDER] = 4};
+	enum { ORDER_R = 0x10b0, ORDER_RG = 0x10b2, ORDER_RGBA = 0x10b5 };
+	switch (what) {
+	case QUERY_ZERO:
+	case QUERY_ONE:
+		return what == QUERY_ONE;
+	case QUERY_WIDTH:
+		return t->size[0];
+	case QUERY_HEIGHT:
+		return t->dimensions > 1 ? t->size[1] : 0;
+	case QUERY_DEPTH:
+		return t->dimensions > 2 ? t->size[2] : 0;
+	case QUERY_LAYERS:
+		return t->layered ? t->size[2] : 0;
+	case QUERY_CHANNEL:
+		return channel_of(t);
+	case QUERY_ORDER:
+		return t->channels == 1 ? ORDER_R : t->channels == 2 ? ORDER_RG : ORDER_RGBA;
+	case QUERY_NORMALIZED:
+		return t->normalized_coords;
+	case QUERY_FILTER:
+		return t->linear;
+	default:
+		return modes[t->address[what - QUERY_ADDRESS]];
+	}
+}
+
+void exec_wide_query(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	EACH_LANE(l, mask)
+	{
+		const uint64_t handle = exec_row64(w, i->a)[l];
+		const struct func_texture *t = texture_of(w, handle);
+		if (!t) {
+			w->space = PTX_TEX;
+			w->fault = FUNC_FAULT_TEXTURE;
+			w->fault_lane = (uint8_t)l;
+			w->fault_address = handle;
+			return;
+		}
+		exec_row(w, i->dst)[l] = answer(t, i->more[0]);
+	}
+}
+EXEC_FORWARD(query)
+
 /* ---- surfaces: an address for the load or store behind it ---- */
 
 /* Where coordinate x lies of [0, n), an access of so many of them; false: outside. */
@@ -311,7 +383,8 @@ void exec_wide_surface(struct func_warp *w, const struct func_inst *i, uint32_t 
 			const unsigned from = n == 2 && t->layered ? dimensions % 3 : n;
 			if (n >= dimensions && !(n == 2 && t->layered))
 				continue;
-			const int32_t x = (int32_t)exec_row(w, coordinate[from])[l];
+			const uint32_t unit = !n && i->imm & SURFACE_TEXELS ? t->texel_bytes : 1;
+			const int32_t x = (int32_t)(exec_row(w, coordinate[from])[l] * unit);
 			in &= n ? on_axis(i, x, t->size[n], 1, &at[n])
 				: on_axis(i, x, (uint64_t)t->size[0] * t->texel_bytes, bytes, &at[0]);
 		}

@@ -42,8 +42,10 @@ const char *func_fault_text(char *out, size_t n, const struct func_warp *w, cons
 			 address);
 		break;
 	case FUNC_FAULT_STACK:
-		snprintf(what, sizeof what,
-			 "stack overflow: calls within calls need more than the %llu bytes that a thread has", address);
+		snprintf(
+		    what, sizeof what,
+		    "stack overflow: calls within calls, or alloca, need more than the %llu bytes that a thread has",
+		    address);
 		break;
 	case FUNC_FAULT_BARRIER:
 		snprintf(what, sizeof what,

@@ -168,6 +168,29 @@ static void add_wait(struct time_inst *t, uint16_t slot)
 	t->wait[t->wait_count++] = slot;
 }
 
+/* Of what turns registers into others, and of parameters and surfaces. */
+static bool may_fault(enum ptx_op op)
+{
+	switch (op) {
+	case PTX_OP_TRAP:
+	case PTX_OP_BRKPT:
+	case PTX_OP_LD:
+	case PTX_OP_LDU:
+	case PTX_OP_ST:
+	case PTX_OP_CALL:
+	case PTX_OP_SULD:
+	case PTX_OP_SUST:
+	case PTX_OP_SURED:
+	case PTX_OP_TXQ:
+	case PTX_OP_SUQ:
+	case PTX_OP_ALLOCA:
+	case PTX_OP_WGMMA:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void prepare(struct time_program *p, const struct sim_spec *s, const struct func_inst *i,
 		    const struct func_info *info, struct time_inst *t)
 {
@@ -182,9 +205,7 @@ static void prepare(struct time_program *p, const struct sim_spec *s, const stru
 	switch ((enum func_kind)i->kind) {
 	case FUNC_ALU:
 		t->op = op_of(s, info);
-		t->checked = info->ptx_op == PTX_OP_TRAP || info->ptx_op == PTX_OP_BRKPT || info->ptx_op == PTX_OP_LD ||
-			     info->ptx_op == PTX_OP_LDU || info->ptx_op == PTX_OP_ST || info->ptx_op == PTX_OP_CALL ||
-			     info->ptx_op == PTX_OP_SULD || info->ptx_op == PTX_OP_SUST || info->ptx_op == PTX_OP_WGMMA;
+		t->checked = may_fault((enum ptx_op)info->ptx_op);
 		t->keeps = i->space == PTX_LOCAL && (!i->bytes || !info->write_count);
 		arithmetic(p, s, t);
 		if (s->branch_predicate > 0 && t->write_count && !t->before && info->write[0] >= p->func->rows)

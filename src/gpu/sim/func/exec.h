@@ -75,6 +75,7 @@ enum exec_query { /* more[0]: what of a texture or surface */
 		  QUERY_FILTER,
 		  QUERY_ADDRESS /* of three dimensions */
 };
+#define EXEC_GROUP 4 /* lanes that share a row of a matrix's fragment */
 /* formats of an mma, in more[2] (d, a, b) and more[3] (c), five bits each */
 enum matrix_format {
 	MATRIX_F16,

@@ -1,16 +1,13 @@
-/* Matrix operations of a warp: fragments of ldmatrix, mma.sync and wmma, and the products of them.
+/* Matrix operations of a warp: fragments of mma.sync and wmma, and the products of them.
  *
  * mma.sync and ldmatrix spread elements over lanes as the PTX manual draws it. wmma leaves that open, and here lane l holds the l-th part of
  * the matrix as it lies in memory. A sum of binary32 is done as tensor cores do it, where that is known (tests/isa/h200.matrix); else in double
  * precision, rounded once. */
 #include "exec.h"
-#include <assert.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
-
-#define GROUPS 4 /* lanes of a group: they share a row of a fragment */
 
 static unsigned bits_of(unsigned format)
 {
@@ -90,7 +87,7 @@ struct fragment {
 /* m8n8k4 of binary16 (PTX manual, matrix fragments): lanes 16 to 31 hold the lower half of A, C and D, and the right one of B. */
 static void place_of_quad(const struct fragment *f, unsigned lane, unsigned i, unsigned *y, unsigned *x)
 {
-	const unsigned member = lane % GROUPS, half = lane / 16 * 4;
+	const unsigned member = lane % EXEC_GROUP, half = lane / 16 * 4;
 	if (f->result && f->format == MATRIX_F32) {
 		*y = (lane & 1) + (i & 2) + half;
 		*x = (i & 4) + (lane & 2) + (i & 1);
@@ -107,7 +104,7 @@ static void place_of_quad(const struct fragment *f, unsigned lane, unsigned i, u
 static void place_of(const struct fragment *f, unsigned lane, unsigned i, unsigned *y, unsigned *x)
 {
 	unsigned bits = bits_of(f->format), per = bits >= 32 ? 1 : 32 / bits, reg = i / per, at = i % per;
-	unsigned group = lane / GROUPS, member = lane % GROUPS, line, along;
+	unsigned group = lane / EXEC_GROUP, member = lane % EXEC_GROUP, line, along;
 	if (f->quad) {
 		place_of_quad(f, lane, i, y, x);
 		return;
@@ -122,11 +119,11 @@ static void place_of(const struct fragment *f, unsigned lane, unsigned i, unsign
 		along = member * 2 + i % 2;
 	} else if (f->transposed) {
 		line = group;
-		along = member * per + at + reg * per * GROUPS;
+		along = member * per + at + reg * per * EXEC_GROUP;
 	} else {
 		unsigned tall = f->height > 8;
 		line = group + 8 * (reg & tall);
-		along = member * per + at + (reg >> tall) * per * GROUPS;
+		along = member * per + at + (reg >> tall) * per * EXEC_GROUP;
 	}
 	*y = f->transposed ? along : line;
 	*x = f->transposed ? line : along;
@@ -134,12 +131,12 @@ static void place_of(const struct fragment *f, unsigned lane, unsigned i, unsign
 
 static unsigned elements_of(const struct fragment *f)
 {
-	return f->height * f->width / (f->quad ? 2 * GROUPS : FUNC_LANES);
+	return f->height * f->width / (f->quad ? 2 * EXEC_GROUP : FUNC_LANES);
 }
 
 static bool takes_part(const struct fragment *f, unsigned lane)
 {
-	return !f->quad || lane % 16 / GROUPS == f->quad - 1;
+	return !f->quad || lane % 16 / EXEC_GROUP == f->quad - 1;
 }
 
 static void gather(const struct func_warp *w, const struct fragment *f, double *m)
@@ -319,7 +316,7 @@ static unsigned sparse_column(const struct func_warp *w, uint16_t row, unsigned 
 		member = 2 * (chunks > 8 ? chunk / 8 : selector) + y / 8;
 		place = chunk % 8;
 	}
-	const unsigned code = exec_row(w, row)[(y % 8 * GROUPS + member) % FUNC_LANES] >> 4 * place & 15;
+	const unsigned code = exec_row(w, row)[(y % 8 * EXEC_GROUP + member) % FUNC_LANES] >> 4 * place & 15;
 	const unsigned which = of == 1 ? code >> 3 : code >> 2 * (unit % of) & 3;
 	return chunk * wide + which * alike + z % alike;
 }
@@ -350,7 +347,7 @@ void exec_wide_mma(struct func_warp *w, const struct func_inst *i, uint32_t mask
 	f[2].transposed = !(linear || quads) || flags & MATRIX_B_COLUMNS;
 	const struct summing sums =
 	    summing_of(w->block->launch->program, format[0], format[1], format[2], there, flags, false);
-	for (unsigned quad = quads; quad <= (quads ? GROUPS : 0); quad++) {
+	for (unsigned quad = quads; quad <= (quads ? EXEC_GROUP : 0); quad++) {
 		for (unsigned x = 0; x < 4; x++)
 			f[x].quad = quad;
 		gather(w, &f[1], a);
@@ -435,7 +432,7 @@ static bool lines_of(struct func_warp *w, const struct matrix_place *p, unsigned
 /* Which element of a warp's lines the i-th of a lane is. */
 static unsigned result_at(unsigned lane, unsigned i, unsigned n)
 {
-	const unsigned y = lane / GROUPS + i / 2 % 2 * 8, x = i / 4 * 8 + lane % GROUPS * 2 + i % 2;
+	const unsigned y = lane / EXEC_GROUP + i / 2 % 2 * 8, x = i / 4 * 8 + lane % EXEC_GROUP * 2 + i % 2;
 	return y * n + x;
 }
 
@@ -509,116 +506,3 @@ void exec_wide_wgmma(struct func_warp *w, const struct func_inst *i, uint32_t ma
 	}
 }
 EXEC_FORWARD(wgmma)
-
-/* ---- fragments ---- */
-
-/* 8 x 8 elements of 16 bits. Lane 8 m + r says where row r of matrix m lies in shared memory. */
-static uint8_t *row_at(struct func_warp *w, const struct func_inst *i, uint32_t lane)
-{
-	uint64_t address = exec_get(w, i->a, i->more[1], lane) + i->imm;
-	address -= address - FUNC_SHARED_WINDOW < FUNC_WINDOW_BYTES ? FUNC_SHARED_WINDOW : 0;
-	w->addr[lane] = address;
-	w->space = PTX_SHARED;
-	if (!(address & 15) && address + 16 <= w->block->launch->shared_bytes)
-		return w->block->shared + address;
-	w->fault = address & 15 ? FUNC_FAULT_ALIGN : FUNC_FAULT_BOUNDS;
-	w->fault_lane = (uint8_t)lane;
-	w->fault_address = address;
-	return NULL;
-}
-
-static bool rows_of(struct func_warp *w, const struct func_inst *i, uint32_t mask, unsigned count,
-		    uint8_t *at[FUNC_LANES])
-{
-	const unsigned rows = 8 * count;
-	assert(rows);
-	for (unsigned lane = 0; lane < rows; lane++)
-		if (!(at[lane] = row_at(w, i, lane)))
-			return false;
-	/* The other lanes' addresses are not looked at; they cost nothing of their own. */
-	EACH_LANE(l, mask)
-	{
-		w->addr[l] = w->addr[l % rows];
-	}
-	return true;
-}
-
-static unsigned shift_of(bool transposed, unsigned lane, unsigned half, unsigned *row)
-{
-	unsigned line = lane / GROUPS, along = lane % GROUPS * 2 + half;
-	*row = transposed ? along : line;
-	return 2 * (transposed ? line : along);
-}
-
-/* dst, more[2..3] and b: rows of the matrices; more[0]: their number, 8 for transposed; more[1]: wide address */
-void exec_wide_ldmatrix(struct func_warp *w, const struct func_inst *i, uint32_t mask)
-{
-	unsigned count = i->more[0] & 7, row;
-	bool transposed = i->more[0] & 8;
-	const uint16_t to[] = {i->dst, i->more[2], i->more[3], i->b};
-	uint8_t *at[FUNC_LANES];
-	if (!rows_of(w, i, mask, count, at))
-		return;
-	for (unsigned m = 0; m < count; m++)
-		EACH_LANE(l, mask)
-		{
-			uint16_t half[2];
-			for (unsigned h = 0; h < 2; h++) {
-				unsigned shift = shift_of(transposed, l, h, &row);
-				memcpy(&half[h], at[8 * m + row] + shift, 2);
-			}
-			exec_row(w, to[m])[l] = (uint32_t)half[1] << 16 | half[0];
-		}
-}
-EXEC_FORWARD(ldmatrix)
-
-void exec_wide_stmatrix(struct func_warp *w, const struct func_inst *i, uint32_t mask)
-{
-	unsigned count = i->more[0] & 7, row;
-	const uint16_t from[] = {i->dst, i->more[2], i->more[3], i->b};
-	uint8_t *at[FUNC_LANES];
-	if (!rows_of(w, i, mask, count, at))
-		return;
-	w->block->shared_changed = true;
-	for (unsigned m = 0; m < count; m++)
-		EACH_LANE(l, mask)
-		{
-			for (unsigned h = 0; h < 2; h++) {
-				unsigned shift = shift_of(i->more[0] & 8, l, h, &row);
-				uint16_t half = (uint16_t)(exec_row(w, from[m])[l] >> (16 * h));
-				memcpy(at[8 * m + row] + shift, &half, 2);
-			}
-		}
-}
-EXEC_FORWARD(stmatrix)
-
-void exec_wide_movmatrix(struct func_warp *w, const struct func_inst *i, uint32_t mask)
-{
-	uint32_t from[FUNC_LANES];
-	memcpy(from, exec_row(w, i->a), sizeof from);
-	EACH_LANE(l, mask)
-	{
-		uint32_t v = 0;
-		for (unsigned h = 0; h < 2; h++) {
-			unsigned y = l % GROUPS * 2 + h, x = l / GROUPS; /* of what comes to lie in row x, column y */
-			v |= (from[y * GROUPS + x / 2] >> (x % 2 * 16) & 0xffff) << (16 * h);
-		}
-		exec_row(w, i->dst)[l] = v;
-	}
-}
-EXEC_FORWARD(movmatrix)
-
-/* Where a lane's part of a matrix begins that wmma loads or stores. a: base, b: elements from line to line, imm: bits of an element,
- * more: bytes of a lane's part, bytes of a line, wide base. With more[3] the matrix lies across: where element more[3] - 1 of the part is. */
-void exec_wide_wmma_place(struct func_warp *w, const struct func_inst *i, uint32_t mask)
-{
-	EACH_LANE(l, mask)
-	{
-		uint64_t at = (uint64_t)l * i->more[0], line = at / i->more[1], rest = at % i->more[1];
-		uint64_t apart = (uint64_t)exec_row(w, i->b)[l] * i->imm / 8, base = exec_get(w, i->a, i->more[2], l);
-		uint64_t along = i->more[3] ? rest * 8 / i->imm + i->more[3] - 1 : 0;
-		exec_put(w, i->dst, i->more[2], l,
-			 i->more[3] ? base + line * i->imm / 8 + along * apart : base + line * apart + rest);
-	}
-}
-EXEC_FORWARD(wmma_place)

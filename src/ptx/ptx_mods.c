@@ -157,6 +157,11 @@ static int check_cvt(struct ptx_parser *p, const struct ptx_inst *in)
 	    s == PTX_F16X2)
 		return check_cvt_small(p, in);
 	bool fd = ptx_is_float(d), fs = ptx_is_float(s);
+	const bool brain = d == PTX_BF16 || s == PTX_BF16;
+	if (brain && (in->mods & PTX_SAT || ptx_type_bytes(d) == 1 || ptx_type_bytes(s) == 1))
+		return mod_error(p, in, "takes .bf16 without .sat and from no 8 bits");
+	if (in->round == PTX_RNA)
+		return mod_error(p, in, "takes .rna to .tf32 only");
 	bool integer_mode = in->round >= PTX_RNI;
 	bool pair = d == PTX_F16X2, half = pair || d == PTX_F16 || d == PTX_BF16,
 	     nearest = in->round == PTX_RN || in->round == PTX_RZ;
@@ -172,8 +177,11 @@ static int check_cvt(struct ptx_parser *p, const struct ptx_inst *in)
 		if (integer_mode || !in->round)
 			return mod_error(p, in, "from a wider float needs a rounding mode: .rn .rz .rm .rp");
 	} else if (fd && fs) {
-		if (in->round && !integer_mode)
-			return mod_error(p, in, "from a float as narrow rounds to integers only: .rni .rzi .rmi .rpi");
+		if (in->round && (d != s ? !brain || integer_mode : !integer_mode))
+			return mod_error(p, in,
+					 d != s
+					     ? "from a narrower float does not round"
+					     : "from a float as narrow rounds to integers only: .rni .rzi .rmi .rpi");
 	} else if (fd) {
 		if (integer_mode || !in->round)
 			return mod_error(p, in, "from an integer needs a rounding mode: .rn .rz .rm .rp");
@@ -245,8 +253,10 @@ int ptx_check_mods(struct ptx_parser *p, const struct ptx_inst *in)
 		PTX_TRY(check_space(p, in));
 	if (in->round && !f)
 		return mod_error(p, in, "does not round");
-	bool ftz_type = ((t == PTX_BF16 || t == PTX_BF16X2) && in->op == PTX_OP_EX2) || t == PTX_F32 || t == PTX_F16 ||
-			t == PTX_F16X2 || in->op == PTX_OP_SLCT;
+	const bool brain = t == PTX_BF16 || t == PTX_BF16X2, power = in->op == PTX_OP_EX2;
+	bool ftz_type = t == PTX_F32 || (power ? brain : t == PTX_F16 || t == PTX_F16X2) || in->op == PTX_OP_SLCT;
+	if (power && brain && !(in->mods & PTX_FTZ))
+		return mod_error(p, in, "needs .ftz");
 	bool ftz_f64 = t == PTX_F64 && (in->mods & PTX_APPROX) && (in->op == PTX_OP_RCP || in->op == PTX_OP_RSQRT);
 	if ((in->mods & PTX_FTZ) && !ftz_type && !ftz_f64)
 		return mod_error(p, in, "does not take .ftz");
@@ -254,7 +264,7 @@ int ptx_check_mods(struct ptx_parser *p, const struct ptx_inst *in)
 		bool ints =
 		    t == PTX_S32 && (in->op == PTX_OP_ADD || in->op == PTX_OP_SUB ||
 				     ((in->op == PTX_OP_MAD || in->op == PTX_OP_MAD24) && in->mods & PTX_HI_PART));
-		if (t == PTX_F64 || (!f && !ints))
+		if (t == PTX_F64 || brain || (!f && !ints))
 			return mod_error(p, in, "does not take .sat");
 	}
 	if ((op->may & M_PART) && !f && !part && !(in->mods & PTX_WIDE))
@@ -263,7 +273,8 @@ int ptx_check_mods(struct ptx_parser *p, const struct ptx_inst *in)
 		return mod_error(p, in, "does not take .lo, .hi or .wide");
 	if ((in->mods & PTX_WIDE) && (part || ptx_type_bytes(t) > 4))
 		return mod_error(p, in, part ? "takes one of .lo, .hi and .wide" : "does not take .wide");
-	if ((in->mods & PTX_CC_OUT) && (f || ptx_type_bytes(t) < 4 || in->mods & (PTX_WIDE | PTX_SAT)))
+	if ((in->mods & PTX_CC_OUT) &&
+	    (f || t == PTX_U16X2 || t == PTX_S16X2 || ptx_type_bytes(t) < 4 || in->mods & (PTX_WIDE | PTX_SAT)))
 		return mod_error(p, in, "does not take .cc");
 	if ((in->mods & PTX_APPROX) && in->round)
 		return mod_error(p, in, "takes .approx or a rounding mode, not both");

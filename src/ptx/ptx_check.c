@@ -297,7 +297,7 @@ int ptx_check_operand(struct ptx_parser *p, const struct ptx_inst *in, char lett
 	case 'u':
 		return check_int_source(p, in, o, at);
 	case 'p':
-		return is_pred(p, o) || (in->op == PTX_OP_SELP && o->kind == PTX_OPND_INT)
+		return is_pred(p, o) || ((in->op == PTX_OP_SELP || in->op == PTX_OP_VOTE) && o->kind == PTX_OPND_INT)
 			   ? 0
 			   : bad_operand(p, in, at, "a .pred register");
 	case 'z':

@@ -71,8 +71,16 @@ static int prototype(struct ptx_parser *p, const struct ptx_token *label)
 	layout_params(t.params, t.param_count, &bytes);
 	layout_params(t.rets, t.ret_count, &bytes);
 	ptx_names_pop(&p->names);
-	if (ptx_token_is(&p->tok, "noreturn"))
+	for (;;) { /* what the callee keeps of registers: here it has its own */
+		const bool kept =
+		    ptx_token_is(&p->tok, "abi_preserve") || ptx_token_is(&p->tok, "abi_preserve_control");
+		uint64_t ignored;
+		if (p->tok.kind != TOK_DOT || (!kept && !ptx_token_is(&p->tok, "noreturn")))
+			break;
 		PTX_TRY(ptx_advance(p));
+		if (kept)
+			PTX_TRY(ptx_uint(p, UINT32_MAX, "a number of registers", &ignored));
+	}
 	PTX_TRY(PTX_PUSH(p, p->prototypes));
 	PTX_TRY(ptx_declare(p, label, NAME_PROTOTYPE, (int32_t)p->prototypes.n));
 	p->prototypes.v[p->prototypes.n++] = t;
@@ -108,9 +116,9 @@ static int call_targets(struct ptx_parser *p, const struct ptx_token *label)
 /* .maxntid 128, 1, 1 and friends: kept as text, in one spelling */
 static bool is_performance(const struct ptx_token *t)
 {
-	static const char *const words[] = {"maxntid",		 "reqntid",	   "minnctapersm",
-					    "maxnctapersm",	 "maxnreg",	   "noreturn",
-					    "reqnctapercluster", "maxclusterrank", "explicitcluster"};
+	static const char *const words[] = {"maxntid",	       "reqntid",      "minnctapersm",	      "maxnctapersm",
+					    "maxnreg",	       "noreturn",     "reqnctapercluster",   "maxclusterrank",
+					    "explicitcluster", "abi_preserve", "abi_preserve_control"};
 	for (size_t i = 0; t->kind == TOK_DOT && i < sizeof words / sizeof *words; i++)
 		if (ptx_token_is(t, words[i]))
 			return true;

@@ -72,6 +72,22 @@ struct matrix_case {
 	GROUP_IN "mov.b32 %e0, %a5;\nmov.b32 %e1, %a6;\nmov.b32 %e2, %a7;\nmov.b32 %e3, %a8;\n" GROUP(                 \
 	    shape, "f32", type, "{%e0, %e1, %e2, %e3}", rest) F32_D
 
+/* Four products of 8 lanes each: two words of a and of b. */
+#define QUAD_AB "{%a0, %a1}, {%a2, %a3}, "
+#define QUAD_F32(layout)                                                                                               \
+	"mov.b32 %f0, %a4;\nmov.b32 %f1, %a5;\nmov.b32 %f2, %a6;\nmov.b32 %f3, %a7;\nmov.b32 %h0, %a8;\n"              \
+	"mov.b32 %h1, %a9;\nmov.b32 %h2, %a10;\nmov.b32 %h3, %a11;\nmma.sync.aligned.m8n8k4." layout                   \
+	".f32.f16.f16.f32 {%e0, %e1, %e2, %e3, %k0, %k1, %k2, %k3}, " QUAD_AB                                          \
+	"{%f0, %f1, %f2, %f3, %h0, %h1, %h2, %h3};\n" F32_D                                                            \
+	"mov.b32 %d4, %k0;\nmov.b32 %d5, %k1;\nmov.b32 %d6, %k2;\nmov.b32 %d7, %k3;\n"
+#define QUAD_F16(layout)                                                                                               \
+	"mma.sync.aligned.m8n8k4." layout ".f16.f16.f16.f16 {%d0, %d1, %d2, %d3}, " QUAD_AB "{%a4, %a5, %a6, %a7};\n"
+/* Half of a is zero and not there; the word behind the others says which half. */
+#define GROUP_SPARSE(shape, type, selector, rest)                                                                      \
+	GROUP_IN "mov.b32 %e0, %a5;\nmov.b32 %e1, %a6;\nmov.b32 %e2, %a7;\nmov.b32 %e3, %a8;\n"                        \
+		 "wgmma.fence.sync.aligned;\nwgmma.mma_async.sp.sync.aligned." shape ".f32." type "." type             \
+		 " {%e0, %e1, %e2, %e3}, %da, %db, %a9, " selector ", %p" rest ";\n" GROUP_END F32_D
+
 static const struct matrix_case cases[] = {
     {"m16n8k16 f16 to f32", E_F16, E_F32, 4, 2, 4, 4, MMA_F32("m16n8k16", "f16")},
     {"m16n8k8 f16 to f32", E_F16, E_F32, 2, 1, 4, 4, SHORT_F32("m16n8k8", "f16")},
@@ -125,6 +141,18 @@ static const struct matrix_case cases[] = {
     {"sparse m16n8k64 s4", E_S8, E_S32, 2, 2, 4, 4, FEW_S32("m16n8k64", "s4"), false, 8},
     {"sparse m16n8k128 s4", E_S8, E_S32, 4, 4, 4, 4, TWICE_S32("m16n8k128", "s4"), false, 8},
     {"sparse m16n8k64 e4m3 to f32", E_E4M3, E_F32, 4, 4, 4, 4, TWICE_F32("m16n8k64", "e4m3"), false, 4},
+    {"m8n8k4 row.col f16 to f32", E_F16, E_F32, 2, 2, 8, 8, QUAD_F32("row.col"), false, 0},
+    {"m8n8k4 col.row f16 to f32", E_F16, E_F32, 2, 2, 8, 8, QUAD_F32("col.row"), false, 0},
+    {"m8n8k4 row.row f16 to f16", E_F16, E_F16, 2, 2, 4, 4, QUAD_F16("row.row"), false, 0},
+    {"m8n8k4 col.col f16 to f16", E_F16, E_F16, 2, 2, 4, 4, QUAD_F16("col.col"), false, 0},
+    {"m64n8k32 sparse f16 to f32", E_F16, E_F32, 4, 1, 4, 4, GROUP_SPARSE("m64n8k32", "f16", "0", ", 1, 1, 0, 0"),
+     false, 4},
+    {"m64n8k32 sparse f16 to f32 by others", E_F16, E_F32, 4, 1, 4, 4,
+     GROUP_SPARSE("m64n8k32", "f16", "1", ", 1, 1, 0, 0"), false, 4},
+    {"m64n8k16 sparse tf32 to f32", E_TF32, E_F32, 4, 1, 4, 4, GROUP_SPARSE("m64n8k16", "tf32", "0", ", 1, 1"), false,
+     2},
+    {"m64n8k64 sparse e4m3 to f32", E_E4M3, E_F32, 4, 1, 4, 4, GROUP_SPARSE("m64n8k64", "e4m3", "0", ", 1, 1"), false,
+     4},
 };
 
 /* ---- inputs ---- */
@@ -250,7 +278,7 @@ static void write_text(struct str *out, const struct device_info *d, const struc
 	str_addf(
 	    out,
 	    ".version %d.%d\n.target %s%s\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u64 in)\n{\n"
-	    ".reg .b32 %%a<%d>, %%d<%d>, %%i;\n.reg .f32 %%f<4>, %%e<4>;\n.reg .f64 %%g<11>;\n"
+	    ".reg .b32 %%a<%d>, %%d<%d>, %%i;\n.reg .f32 %%f<4>, %%e<4>, %%h<4>, %%k<4>;\n.reg .f64 %%g<11>;\n"
 	    ".reg .b64 %%o, %%n, %%w;\n"
 	    "ld.param.u64 %%o, [out];\nld.param.u64 %%n, [in];\nmov.u32 %%i, %%tid.x;\n"
 	    "mul.wide.u32 %%w, %%i, %d;\nadd.u64 %%n, %%n, %%w;\nmul.wide.u32 %%w, %%i, %d;\nadd.u64 %%o, %%o, %%w;\n",

@@ -209,6 +209,9 @@ CASES = {
     "128 bits": (kernel("mov.b64 %q2, 5; mov.b64 %q3, 6; mov.b128 x, {%q2, %q3}; st.shared.b128 [s], x; ld.b128 y, [s]; mov.b128 {%q4, _}, y;"
                         "mov.b128 y, {%q3, %q2}; atom.shared.cas.b128 x, [s], x, y; atom.shared.exch.b128 y, [s], x; mov.b128 {_, %q5}, y;"
                         "st.global.v2.b64 [%q1], {%q4, %q5};", more=".shared .align 16 .b8 s[16]; .reg .b128 x, y;"), [5, 0, 5, 0]),
+    "a vote of all": (kernel("vote.sync.ballot.b32 %r1, 1, -1; vote.sync.any.pred %p1, 0, -1; selp.u32 %r2, 1, 0, %p1; mov.u64 %q2, f;"
+                             "P: .callprototype _ () .noreturn .abi_preserve 4; st.global.u32 [%q1], %r1; st.global.u32 [%q1+4], %r2;",
+                             before=".func f() .abi_preserve 4 { ret; }"), [1, 0]),
     "a list of calls": (kernel("mov.u64 %q2, f; T: .calltargets f; call %q2, T; st.global.u32 [%q1], 3;", before=".func f() { ret; }"), [3]),
     "a copy that brings nothing": (kernel("st.global.u32 [%q1], 7; st.shared.u32 [s], 8; setp.eq.u64 %p1, %q1, %q1; cp.async.ca.shared.global [s], [%q1], 4, %p1;"
                                           "cp.async.wait_all; ld.shared.u32 %r1, [s]; st.global.u32 [%q1+4], %r1;", more=".shared .u32 s;"), [7, 0]),

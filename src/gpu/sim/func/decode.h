@@ -115,6 +115,9 @@ int decode_dest(struct decoder *d, struct decode_frame *f, struct decode_record 
 uint64_t decode_symbol(const struct decoder *d, const struct decode_frame *f, int32_t sym);
 int decode_pred_source(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_operand *o,
 		       uint16_t *pred);
+/* A predicate of its own that is a constant. */
+int decode_constant_pred(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, uint64_t value,
+			 uint16_t *pred);
 void decode_reads(struct decoder *d, struct decode_record *r, uint32_t slot);
 void decode_writes(struct decode_record *r, uint32_t slot);
 #define DECODE_PRED_SLOT 0x8000u /* predicates while rows are still being counted; turned into rows + p at the end */

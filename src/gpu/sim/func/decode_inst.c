@@ -401,13 +401,22 @@ static int lanes(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 {
 	struct decode_record r;
 	const struct ptx_operand *o = in->operand;
+	const bool constant = in->op == PTX_OP_VOTE && o[1].kind == PTX_OPND_INT;
+	uint16_t made = FUNC_NONE;
+	if (constant)
+		DECODE_TRY(decode_constant_pred(d, f, in, o[1].imm, &made));
 	DECODE_TRY(decode_begin(d, f, in, &r));
 	DECODE_TRY(decode_dest(d, f, &r, &o[0], &r.i.dst));
 	r.i.more[0] = in->sub;
 	switch (in->op) {
 	case PTX_OP_VOTE:
 		r.i.op = EXEC_vote;
-		DECODE_TRY(decode_pred_source(d, f, &r, &o[1], &r.i.a));
+		if (constant) {
+			r.i.a = made;
+			decode_reads(d, &r, DECODE_PRED_SLOT + made);
+		} else {
+			DECODE_TRY(decode_pred_source(d, f, &r, &o[1], &r.i.a));
+		}
 		r.i.more[1] = o[1].negated;
 		DECODE_TRY(member_mask(d, f, in, &r, 2));
 		break;

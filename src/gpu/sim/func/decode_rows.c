@@ -217,3 +217,16 @@ int decode_pred_source(struct decoder *d, struct decode_frame *f, struct decode_
 	decode_reads(d, r, DECODE_PRED_SLOT + *pred);
 	return 0;
 }
+
+int decode_constant_pred(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, uint64_t value,
+			 uint16_t *pred)
+{
+	struct decode_record r;
+	DECODE_TRY(decode_new_pred(d, pred));
+	DECODE_TRY(decode_begin(d, f, in, &r));
+	r.i.op = EXEC_pred_set;
+	r.i.dst = *pred;
+	r.i.imm = value != 0;
+	decode_writes(&r, DECODE_PRED_SLOT + *pred);
+	return decode_emit(d, &r);
+}

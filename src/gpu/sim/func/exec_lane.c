@@ -296,7 +296,8 @@ void exec_wide_isspace(struct func_warp *w, const struct func_inst *i, uint32_t 
 	EACH_LANE(l, mask)
 	{
 		uint64_t address = exec_get(w, i->a, i->more[1] == 8, l);
-		const bool own = address - FUNC_SHARED_WINDOW < FUNC_RANK_BYTES;
+		const uint64_t rank = (address - FUNC_SHARED_WINDOW) / FUNC_RANK_BYTES;
+		const bool own = !rank || rank == w->block->rank + 1u; /* also by mapa, as on an H200 */
 		m |= (uint32_t)(space_of(address) == i->more[0] && (own || i->more[2] || i->more[0] != PTX_SHARED))
 		     << l;
 	}

@@ -286,8 +286,22 @@ static struct summing summing_of(const struct func_program *p, unsigned to, unsi
 				.fusing = fusing};
 }
 
+/* An H200 does m8n8k4 of binary16 without tensor cores: products in their order, each sum rounded, and c at the end. */
+static void chain(double *to, const double *row, const double *column, unsigned n)
+{
+	float sum = (float)(row[0] * column[0]);
+	for (unsigned z = 1; z < n; z++)
+		sum += (float)(row[z] * column[z]); /* of so few bits that it is exact */
+	sum += (float)*to;
+	*to = sum;
+}
+
 static void sum_up(const struct summing *s, double *to, const double *row, const double *column)
 {
+	if (s->flags & MATRIX_QUADS) {
+		chain(to, row, column, s->k);
+		return;
+	}
 	if (s->fusing.bits && (s->small ? fused_bytes(to, row, column, s->k, &s->fusing, s->half)
 					: fused(to, row, column, s->k, &s->fusing) == TERMS_FINITE))
 		return;

@@ -208,7 +208,7 @@ static uint32_t packed(const struct func_inst *i, uint32_t a, uint32_t b, uint32
 			all |= c & ((1u << bits) - 1) << (bits * k);
 			continue;
 		}
-		sum += parts > 1 ? (is_signed ? v : v & (int64_t)((1ull << bits) - 1)) : v;
+		sum += v; /* whole, as an H200 adds it up */
 		all |= (uint32_t)((uint64_t)v & (bits == 32 ? UINT32_MAX : (1u << bits) - 1)) << (bits * k);
 	}
 	if (parts > 1)

@@ -83,6 +83,16 @@ static void fill(struct CUmod_st *m, const struct func_program *p)
 	}
 }
 
+/* What does not fit the registers that a thread may have, a compiler keeps in memory: no program is refused for it. */
+static void fit(const struct sim_spec *s, struct func_program *p)
+{
+	enum { STEP = 8 };
+	uint32_t most = s->regfile.max_per_thread ? s->regfile.max_per_thread : p->registers;
+	if (p->most_threads && s->registers_per_sm / p->most_threads < most)
+		most = (uint32_t)(s->registers_per_sm / p->most_threads / STEP * STEP);
+	p->registers = p->registers > most && most ? most : p->registers;
+}
+
 CUresult exec_function_ready(struct CUfunc_st *f)
 {
 	struct exec_process *x = &exec_process;
@@ -98,6 +108,7 @@ CUresult exec_function_ready(struct CUfunc_st *f)
 		f->program = NULL;
 		return complain(&e, EXEC_INVALID_PTX);
 	}
+	fit(x->spec, f->program);
 	if (sim_compile(x->spec, &f->program, &f->time, &m->arena)) {
 		f->program = NULL;
 		return EXEC_OUT_OF_MEMORY;

@@ -306,10 +306,42 @@ static bool launches(void)
 	return got == 7;
 }
 
+/* More values at once than a thread has registers: a compiler keeps some of them in memory. */
+static bool many_values(void)
+{
+	enum { VALUES = 400, LINE = 64 };
+	char *text = malloc((3 * VALUES + 8) * LINE), *at = text;
+	uint32_t v[VALUES], got = 0, want = 0;
+	void *module, *f;
+	bool right;
+	if (!text)
+		return false;
+	at += sprintf(
+	    at,
+	    ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry many(.param .u64 in, .param .u64 out) {\n"
+	    ".reg .b32 %%v<%d>, %%s;\n.reg .b64 %%i, %%o;\nld.param.u64 %%i, [in];\nld.param.u64 %%o, [out];\n",
+	    VALUES);
+	for (int k = 0; k < VALUES; k++) {
+		v[k] = number();
+		want = want * 3 + v[k];
+		at += sprintf(at, "ld.volatile.global.u32 %%v%d, [%%i + %d];\n", k, 4 * k);
+	}
+	at += sprintf(at, "mov.u32 %%s, 0;\n");
+	for (int k = 0; k < VALUES; k++)
+		at += sprintf(at, "mad.lo.u32 %%s, %%s, 3, %%v%d;\n", k);
+	sprintf(at, "st.global.u32 [%%o], %%s;\nret;\n}\n");
+	gpu in = to_gpu(v, sizeof v), out = to_gpu(NULL, sizeof got);
+	void *params[] = {&in, &out};
+	right = good(cuModuleLoadData(&module, text)) && good(cuModuleGetFunction(&f, module, "many")) &&
+		good(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+	free(text);
+	from_gpu(&got, out, sizeof got);
+	return right && got == want;
+}
+
 const struct program programs_of_calls[] = {
-    {"library", library},	  {"pools", pools},	      {"streams", streams},
-    {"managed", managed},	  {"registered", registered}, {"occupancy", occupancy},
-    {"cooperative", cooperative}, {"clusters", clusters},     {"links", links},
-    {"butterfly", butterfly},	  {"pointers", pointers},     {"bytes4", bytes4},
-    {"greatest", greatest},	  {"launches", launches},     {NULL, NULL},
+    {"library", library},	{"pools", pools},	  {"streams", streams},		{"managed", managed},
+    {"registered", registered}, {"occupancy", occupancy}, {"cooperative", cooperative}, {"clusters", clusters},
+    {"links", links},		{"butterfly", butterfly}, {"pointers", pointers},	{"bytes4", bytes4},
+    {"greatest", greatest},	{"launches", launches},	  {"many_values", many_values}, {NULL, NULL},
 };

@@ -212,6 +212,11 @@ CASES = {
     "a vote of all": (kernel("vote.sync.ballot.b32 %r1, 1, -1; vote.sync.any.pred %p1, 0, -1; selp.u32 %r2, 1, 0, %p1; mov.u64 %q2, f;"
                              "P: .callprototype _ () .noreturn .abi_preserve 4; st.global.u32 [%q1], %r1; st.global.u32 [%q1+4], %r2;",
                              before=".func f() .abi_preserve 4 { ret; }"), [1, 0]),
+    # Each product makes eight registers, of which only the last ones are read: a thread has room for few of them.
+    "results that nobody reads": (kernel(lanes("mov.u32 %r2, 0x01010101; mov.u32 %r3, 2;" + "".join(
+        "wmma.mma.sync.aligned.row.col.m16n16k16.s32.u8.u8.s32 {" + ", ".join(f"%m{8 * k + x}" for x in range(8)) + "},"
+        "{%r2, %r2}, {%r2, %r2}, {%r3, %r3, %r3, %r3, %r3, %r3, %r3, %r3};" for k in range(50)) + "mov.u32 %r1, %m399;"),
+        more=".reg .b32 %m<400>;"), [18] * 32, "", 32),
     "a list of calls": (kernel("mov.u64 %q2, f; T: .calltargets f; call %q2, T; st.global.u32 [%q1], 3;", before=".func f() { ret; }"), [3]),
     "a copy that brings nothing": (kernel("st.global.u32 [%q1], 7; st.shared.u32 [s], 8; setp.eq.u64 %p1, %q1, %q1; cp.async.ca.shared.global [s], [%q1], 4, %p1;"
                                           "cp.async.wait_all; ld.shared.u32 %r1, [s]; st.global.u32 [%q1+4], %r1;", more=".shared .u32 s;"), [7, 0]),

@@ -59,6 +59,21 @@ static int wait_for(struct decoder *d, struct decode_frame *f, const struct ptx_
 	return 0;
 }
 
+/* A record writes at most FUNC_WRITES rows: records behind it stand for the others, so that they are known to be made here. */
+static int made(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, const struct decode_record *first,
+		const uint16_t *row, unsigned n)
+{
+	struct decode_record r = *first;
+	for (unsigned k = 0; k < n; k++) {
+		if (k && k % FUNC_WRITES == 0) {
+			DECODE_TRY(decode_emit(d, &r));
+			DECODE_TRY(decode_begin(d, f, in, &r));
+		}
+		decode_writes(&r, row[k]);
+	}
+	return decode_emit(d, &r);
+}
+
 static int product(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
 	struct decode_record r, scratch;
@@ -104,13 +119,12 @@ static int product(struct decoder *d, struct decode_frame *f, const struct ptx_i
 		DECODE_TRY(decode_value(d, f, &scratch, in, OPERANDS, 4, &all[count]));
 		DECODE_TRY(decode_keep_row(d, all[count++]));
 	}
-	if (count > FUNC_READS)
-		DECODE_TRY(wait_for(d, f, in, all, count));
+	const unsigned results = d->many[at]; /* they come first, and are not read */
+	if (count - results > FUNC_READS)
+		DECODE_TRY(wait_for(d, f, in, all + results, count - results));
 	DECODE_TRY(decode_begin(d, f, in, &r));
-	for (unsigned x = 0; x < count; x++)
+	for (unsigned x = results; x < count; x++)
 		decode_reads(d, &r, all[x]);
-	for (unsigned x = 0; x < d->many[at]; x++)
-		decode_writes(&r, d->many[at + 1 + x]);
 	unsigned flags = (wmma ? MATRIX_WMMA : 0) | (decode_word(in, "satfinite") ? MATRIX_CLAMP : 0) |
 			 (decode_word(in, "xor") ? MATRIX_XOR : 0);
 	if (sparse)
@@ -129,7 +143,7 @@ static int product(struct decoder *d, struct decode_frame *f, const struct ptx_i
 	r.i.more[2] = (uint16_t)((unsigned)formats[format[0]].format | (unsigned)formats[format[1]].format << 5 |
 				 (unsigned)formats[format[2]].format << 10);
 	r.i.more[3] = (uint16_t)((unsigned)formats[format[3]].format | flags << 5);
-	return decode_emit(d, &r);
+	return made(d, f, in, &r, all, results);
 }
 
 static int result_rows(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, unsigned k, unsigned want,
@@ -209,8 +223,6 @@ static int warpgroup(struct decoder *d, struct decode_frame *f, const struct ptx
 		DECODE_TRY(decode_value(d, f, &r, in, 1, 8, &r.i.a));
 	DECODE_TRY(decode_value(d, f, &r, in, 2, 8, &r.i.b));
 	DECODE_TRY(adds(d, f, in, &in->operand[next], &r, &flags));
-	for (unsigned x = 0; x < results; x++)
-		decode_writes(&r, all[x]);
 	r.i.op = EXEC_wgmma;
 	r.i.imm = at;
 	r.i.more[0] = (uint16_t)n;
@@ -218,7 +230,7 @@ static int warpgroup(struct decoder *d, struct decode_frame *f, const struct ptx
 	r.i.more[2] = (uint16_t)((unsigned)formats[to].format | (unsigned)formats[from].format << 5 |
 				 (unsigned)formats[other].format << 10);
 	r.i.more[3] = (uint16_t)flags;
-	return decode_emit(d, &r);
+	return made(d, f, in, &r, all, results);
 }
 
 /* A row for one half of a register: what a store takes, or what a load brings. */

@@ -217,6 +217,10 @@ CASES = {
         "wmma.mma.sync.aligned.row.col.m16n16k16.s32.u8.u8.s32 {" + ", ".join(f"%m{8 * k + x}" for x in range(8)) + "},"
         "{%r2, %r2}, {%r2, %r2}, {%r3, %r3, %r3, %r3, %r3, %r3, %r3, %r3};" for k in range(50)) + "mov.u32 %r1, %m399;"),
         more=".reg .b32 %m<400>;"), [18] * 32, "", 32),
+    # Even and odd lanes are two groups in one instruction.
+    "groups that differ": (kernel("mov.u32 %r2, %laneid; and.b32 %r3, %r2, 1; mov.u32 %r4, 0x55555555; shl.b32 %r4, %r4, %r3; redux.sync.add.s32 %r5, %r2, %r4;"
+                                  "elect.sync %r6|%p1, %r4; match.all.sync.b32 %r7|%p2, %r3, %r4; selp.u32 %r8, 1000, 0, %p2; mad.lo.u32 %r1, %r6, 10000, %r5;"
+                                  + lanes("add.u32 %r1, %r1, %r8;")), [(k % 2) * 10000 + (240 if k % 2 == 0 else 256) + 1000 for k in range(32)], "", 32),
     "a list of calls": (kernel("mov.u64 %q2, f; T: .calltargets f; call %q2, T; st.global.u32 [%q1], 3;", before=".func f() { ret; }"), [3]),
     "a copy that brings nothing": (kernel("st.global.u32 [%q1], 7; st.shared.u32 [s], 8; setp.eq.u64 %p1, %q1, %q1; cp.async.ca.shared.global [s], [%q1], 4, %p1;"
                                           "cp.async.wait_all; ld.shared.u32 %r1, [s]; st.global.u32 [%q1+4], %r1;", more=".shared .u32 s;"), [7, 0]),

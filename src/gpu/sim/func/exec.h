@@ -247,6 +247,18 @@ void exec_barrier_lane(struct func_warp *w, const struct func_inst *i, uint32_t 
 #define EACH_LANE(l, mask)                                                                                             \
 	for (uint32_t rest_ = (mask), l; rest_ && (l = (uint32_t)__builtin_ctz(rest_), true); rest_ &= rest_ - 1)
 
+/* Of lanes, those that name what the first of them names. */
+static inline uint32_t exec_together(const uint32_t *named, uint32_t lanes)
+{
+	const uint32_t first = named[__builtin_ctz(lanes)];
+	uint32_t group = 0;
+	EACH_LANE(l, lanes)
+	{
+		group |= (uint32_t)(named[l] == first) << l;
+	}
+	return group;
+}
+
 /* Formats (exec_half.c): exact, any rounding. mode: PTX_RN PTX_RZ PTX_RM PTX_RP. */
 #define EXEC_FORWARD(name)                                                                                             \
 	void exec_one_##name(struct func_warp *w, const struct func_inst *i, unsigned lane)                            \

@@ -83,22 +83,27 @@ EXEC_FORWARD(shfl)
 
 void exec_wide_match(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
-	bool wide = i->more[3];
-	uint32_t with = members(w, i->more[2], mask), result[FUNC_LANES] = {0};
-	EACH_LANE(l, mask)
-	{
-		uint64_t v = exec_get(w, i->a, wide, l);
-		for (unsigned k = 0; k < FUNC_LANES; k++)
-			if ((with >> k & 1) && exec_get(w, i->a, wide, k) == v)
-				result[l] |= 1u << k;
+	const uint32_t *named = exec_row(w, i->more[2]);
+	const bool wide = i->more[3];
+	uint32_t result[FUNC_LANES] = {0}, all = 0;
+	for (uint32_t rest = mask; rest;) {
+		const uint32_t group = exec_together(named, rest), first = (uint32_t)__builtin_ctz(group);
+		EACH_LANE(l, group)
+		{
+			const uint64_t v = exec_get(w, i->a, wide, l);
+			for (unsigned k = 0; k < FUNC_LANES; k++)
+				if ((group >> k & 1) && exec_get(w, i->a, wide, k) == v)
+					result[l] |= 1u << k;
+		}
+		all |= result[first] == group ? group : 0;
+		rest &= ~group;
 	}
-	bool same = result[__builtin_ctz(mask)] == with;
 	EACH_LANE(l, mask)
 	{
-		exec_row(w, i->dst)[l] = i->more[0] == PTX_SUB_ANY || same ? result[l] : 0;
+		exec_row(w, i->dst)[l] = i->more[0] == PTX_SUB_ANY || all >> l & 1 ? result[l] : 0;
 	}
 	if (i->more[1] != FUNC_NONE)
-		exec_put_pred(w, i->more[1], mask, same ? UINT32_MAX : 0);
+		exec_put_pred(w, i->more[1], mask, all);
 }
 EXEC_FORWARD(match)
 

@@ -319,12 +319,9 @@ EXEC_FORWARD(words)
 
 /* ---- over a warp or a block ---- */
 
-/* a: value; more: enum ptx_atom, type, row of the lane mask */
-void exec_wide_redux(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+static uint32_t reduced(const struct func_inst *i, const uint32_t *a, uint32_t with)
 {
-	const uint32_t *a = exec_row(w, i->a);
-	uint32_t with = mask & exec_row(w, i->more[2])[__builtin_ctz(mask)];
-	uint32_t v = a[__builtin_ctz(with ? with : mask)];
+	uint32_t v = a[__builtin_ctz(with)];
 	for (uint32_t rest = with & (with - 1); rest; rest &= rest - 1) {
 		uint32_t x = a[__builtin_ctz(rest)];
 		switch (i->more[0]) {
@@ -348,9 +345,21 @@ void exec_wide_redux(struct func_warp *w, const struct func_inst *i, uint32_t ma
 			break;
 		}
 	}
-	EACH_LANE(l, mask)
-	{
-		exec_row(w, i->dst)[l] = v;
+	return v;
+}
+
+/* Lanes that name the same ones are together, each such group by itself. a: value; more: enum ptx_atom, type, row of the lane mask */
+void exec_wide_redux(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	const uint32_t *named = exec_row(w, i->more[2]);
+	for (uint32_t rest = mask; rest;) {
+		const uint32_t group = exec_together(named, rest);
+		const uint32_t v = reduced(i, exec_row(w, i->a), group);
+		EACH_LANE(l, group)
+		{
+			exec_row(w, i->dst)[l] = v;
+		}
+		rest &= ~group;
 	}
 }
 EXEC_FORWARD(redux)
@@ -358,14 +367,16 @@ EXEC_FORWARD(redux)
 /* dst: register, FUNC_NONE: none; more[0]: predicate of the chosen lane; more[2]: row of the lane mask */
 void exec_wide_elect(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
-	uint32_t with = mask & exec_row(w, i->more[2])[__builtin_ctz(mask)],
-		 leader = (uint32_t)__builtin_ctz(with ? with : mask);
-	EACH_LANE(l, mask)
-	{
-		if (i->dst != FUNC_NONE)
+	const uint32_t *named = exec_row(w, i->more[2]);
+	for (uint32_t rest = mask; rest;) {
+		const uint32_t group = exec_together(named, rest), leader = (uint32_t)__builtin_ctz(group);
+		EACH_LANE(l, i->dst != FUNC_NONE ? group : 0)
+		{
 			exec_row(w, i->dst)[l] = leader;
+		}
+		exec_put_pred(w, i->more[0], group, 1u << leader);
+		rest &= ~group;
 	}
-	exec_put_pred(w, i->more[0], mask, 1u << leader);
 }
 EXEC_FORWARD(elect)
 

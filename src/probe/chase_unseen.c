@@ -174,7 +174,7 @@ enum chase_state chase_one_latency(struct chase_path *c, const struct chase_pool
 	if (most < JUDGE_NATS + log(CHASE_SURVEY) || between < CYCLE + step + c->swing * all.x / all.n)
 		return CHASE_DONE;
 	return CHASE_WHY(c->why,
-			 "accesses that pass for hits of one level take %.1f cycles longer in rings of more than %.0f "
-			 "bytes: another level that is too near to be told apart",
+			 "its hits take %.1f cycles longer in rings of more than %.0f bytes: two levels that are too "
+			 "near to be told apart",
 			 between, at);
 }

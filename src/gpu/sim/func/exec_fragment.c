@@ -100,7 +100,7 @@ void exec_wide_movmatrix(struct func_warp *w, const struct func_inst *i, uint32_
 }
 EXEC_FORWARD(movmatrix)
 
-/* Where a lane's part of a matrix begins that wmma loads or stores. a: base, b: elements from line to line, imm: bits of an element,
+/* The begin of a lane's part of a matrix that wmma loads or stores. a: base, b: elements from line to line, imm: bits of an element,
  * more: bytes of a lane's part, bytes of a line, wide base. With more[3] the matrix lies across: where element more[3] - 1 of the part is. */
 void exec_wide_wmma_place(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {

@@ -182,20 +182,42 @@ static void mapping(struct twin *t, const char *stem, const struct level *v)
 	twin_word(t, key, "modulo hash", "", "");
 }
 
-static void level_lines(struct twin *t, const char *path, const char *stem, const struct level *v)
+/* What is one cache is described alike: what stands of another level's replacement and of the places of its lines holds here too. */
+static void lines_of_same(struct twin *t, const char *stem, const char *same)
+{
+	static const char *const what[] = {
+	    "policy",  "replacement_probability", "schedule",  "schedule_step", "set_sizes",
+	    "mapping", "set_bits_from",		  "partitions"};
+	char key[KEY_BYTES];
+	for (size_t i = 0; i < COUNT_OF(what); i++) {
+		snprintf(key, sizeof(key), "cache.%s.%s", same, what[i]);
+		const struct twin_line *l = twin_has(t, key);
+		if (!l || !l->choice[l->chosen].text)
+			continue;
+		const struct twin_choice as = l->choice[l->chosen];
+		snprintf(key, sizeof(key), "%s.%s", stem, what[i]);
+		twin_line(t, key, as.text, as.unit, NULL, "as of the cache that it is");
+	}
+}
+
+/* same: the level of another path that this one is, as in "global.l2"; NULL: it is its own. */
+static void level_lines(struct twin *t, const char *path, const char *stem, const struct level *v, const char *same)
 {
 	char key[KEY_BYTES];
 	put(t, stem, "size", v->size, "bytes", "as far as the run says, in whole sets");
 	put(t, stem, "line", v->line, "bytes", "as the level above, or usual");
 	if (v->sector < v->line)
 		put(t, stem, "sector", v->sector, "bytes", "as far as the run says");
-	if (v->unequal) {
-		set_sizes(t, stem);
-	} else {
+	if (!v->unequal)
 		put(t, stem, "ways", v->ways, "count", "what divides the size");
+	else if (!same)
+		set_sizes(t, stem);
+	if (same) {
+		lines_of_same(t, stem, same);
+	} else {
+		policy(t, stem, v);
+		mapping(t, stem, v);
 	}
-	policy(t, stem, v);
-	mapping(t, stem, v);
 	snprintf(key, sizeof(key), "%s.scope", stem);
 	const struct finding *f = of(t, stem, "scope");
 	const bool said = f && strcmp(f->value.text, scopes[v->scope]) == 0;
@@ -297,7 +319,7 @@ static const struct level *path_levels(struct twin *t, const char *path, struct 
 			twin_line(t, key, name, "name", twin_found(t, "%s", key), NULL);
 		}
 		v[k].present = true;
-		level_lines(t, path, stem, &v[k]);
+		level_lines(t, path, stem, &v[k], same ? name : NULL);
 		up = &v[k];
 		count++;
 		last_is_l2 = global && same == &global[1];

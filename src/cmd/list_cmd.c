@@ -73,6 +73,28 @@ static struct row device_row(struct arena *a, const struct device_info *d)
 			     arena_strdup(a, clock)}};
 }
 
+/* Of a page too narrow for the columns, all that is said of a device becomes free text. Returns the columns; 0: out of memory. */
+static size_t device_columns(struct arena *a, struct row *rows, size_t n, unsigned page)
+{
+	size_t width[3] = {0}, left = 0;
+
+	for (size_t k = 0; k < 3; k++) {
+		for (size_t i = 0; i < n; i++)
+			if (strlen(rows[i].cell[k]) > width[k])
+				width[k] = strlen(rows[i].cell[k]);
+		left += width[k] + 2;
+	}
+	if (!page || left <= page)
+		return 4;
+	for (size_t i = 0; i < n; i++) {
+		const char *const *cell = rows[i].cell;
+		rows[i].cell[1] = arena_printf(a, "%s  %s  %s", cell[1], cell[2], cell[3]);
+		if (!rows[i].cell[1])
+			return 0;
+	}
+	return 2;
+}
+
 /* Devices of the backends that are, or are not, simulated. */
 static int list_backends(struct cmd_context *c, struct str *out, bool only_simulated)
 {
@@ -101,7 +123,10 @@ static int list_backends(struct cmd_context *c, struct str *out, bool only_simul
 		mem_free(list.items);
 		if (!rows)
 			return cmd_fail(c, CMD_DEVICE, "out of memory");
-		rows_print(out, rows, list.count, 4, c->style.width);
+		const size_t columns = device_columns(&c->arena, rows, list.count, c->style.width);
+		if (!columns)
+			return cmd_fail(c, CMD_DEVICE, "out of memory");
+		rows_print(out, rows, list.count, columns, c->style.width);
 		if (*list.note) {
 			char note[sizeof(list.note)], text[sizeof(list.note) + 64];
 			str_clean(note, sizeof(note), list.note);

@@ -61,14 +61,15 @@ fi
 
 echo "installing:$missing"
 export DEBIAN_FRONTEND=noninteractive
+# A machine that has just started may be installing its own updates: two minutes are enough for them to end.
 install() {
 	# shellcheck disable=SC2086 # one word a package
-	$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $1 </dev/null
+	$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q -o DPkg::Lock::Timeout=120 --no-install-recommends $1 </dev/null
 }
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 $as_root apt-get update -q </dev/null >"$log" 2>&1 || true # an old index may still do
-# Where a release lacks libclang-rt-dev, its clang depends on the runtime already.
+# In a release without libclang-rt-dev clang depends on the runtime already.
 if ! apt-cache show libclang-rt-dev >/dev/null 2>&1; then
 	missing=$(echo "$missing" | sed 's/ libclang-rt-dev//')
 fi

@@ -152,8 +152,9 @@ static void conclude_size(struct study *s, const struct large_l2 *l, enum chase_
 			    "%.0f sides, each as large as the one that was filled", sides_of);
 }
 
-/* line: bytes, 0: not known. Where it is known, steps of several lines use as many sets as single lines do: which lines are of one set the addresses
- * do not show, and ways and sets are not asked. */
+/* line: bytes, 0: not known. If it is known, steps of several lines use as many sets as single lines do: which lines are of one set the addresses
+ * do not show, and ways and sets are not asked. No more than LIKELY: 2^k times an odd number of sets, chosen by modulo, leave as few sets to steps
+ * of 2^k lines as a line 2^k times as long would, and larger steps have room as well. */
 static void conclude_large(struct study *s, enum chase_state sized, bool sector, const struct large_l2 *l,
 			   enum chase_state sides, const struct large_sides *e, uint64_t line)
 {
@@ -164,10 +165,12 @@ static void conclude_large(struct study *s, enum chase_state sized, bool sector,
 				  "sweep", "lines %u and %u bytes apart share sets as evenly as all lines do",
 				  (unsigned)line * 2, (unsigned)line * 4);
 	if (line)
-		study_measured_number(s, "cache.global.l2.line", (double)line, (double)line, (double)line, "card",
-				      "steps in which more than fits has room", "sweep",
-				      "in steps of up to %u bytes it overflows, in steps of twice as many it has room",
-				      (unsigned)line);
+		study_likely_number(
+		    s, "cache.global.l2.line", (double)line, (double)line, (double)line, "card",
+		    "steps in which more than fits has room", "sweep",
+		    "in steps of up to %u bytes it overflows, in steps of twice as many it has room. A few "
+		    "times as many sets of shorter lines, without a hash, would look alike",
+		    (unsigned)line);
 	const size_t asked = sector ? 3 : 4; /* a sector that is told is not open */
 
 	for (size_t i = line ? 3 : 0; i < asked; i++) {

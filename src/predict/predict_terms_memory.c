@@ -57,12 +57,13 @@ void terms_memory(struct model *m, struct terms *t)
 		terms_banks(m, t);
 	struct term piece = term_try(t, "memory.coalesce.segment", false),
 		    fill = term_try(t, "memory.global.fetch", false);
-	if (!piece.there) {
-		const struct term far = term_try(t, "cache.global.l2.sector", false),
-				  near = term_try(t, "cache.global.l1.sector", false);
-		const bool nearer = m->has_l1 && near.there && !(m->has_l2 && far.there && far.value < near.value);
-		piece = nearer ? near : m->has_l2 ? far : piece;
-	}
+	const struct term far = term_try(t, "cache.global.l2.sector", false),
+			  near = term_try(t, "cache.global.l1.sector", false);
+	const bool nearer = m->has_l1 && near.there && !(m->has_l2 && far.there && far.value < near.value);
+	const struct term sector = nearer ? near : m->has_l2 ? far : (struct term){.there = false};
+	/* A segment is what one transaction may span; of a line in sectors only those move that are asked for. */
+	if (sector.there && !(piece.there && piece.value <= sector.value))
+		piece = sector;
 	if (!piece.there)
 		piece = fill;
 	/* A bound is what nobody could tell better. */

@@ -294,6 +294,27 @@ static void memory_bounds_a_copy(void **state)
 	end(&x);
 }
 
+/* Lanes 128 bytes apart: each asks for one sector of a line, though a transaction may span all of it. */
+static void scattered_lanes_move_sectors(void **state)
+{
+	struct fixture x;
+	(void)state;
+	begin(&x, "ld.param.u64 %q0, [p]; mov.u32 %r0, %tid.x; mul.wide.u32 %q1, %r0, 128; add.u64 %q0, %q0, %q1;\n"
+		  "ld.global.u32 %r3, [%q0];\n");
+	x.q.block[0] = 256;
+	give(&x, "memory.global.latency", 100);
+	give(&x, "memory.global.bandwidth", 2);
+	give(&x, "memory.coalesce.segment", 128);
+	give(&x, "cache.global.l2.size", 65536);
+	give(&x, "cache.global.l2.latency", 50);
+	give(&x, "cache.global.l2.bandwidth_total", 100);
+	give(&x, "cache.global.l2.sector", 32);
+	take(&x, "cache.global.l1.size");
+	run(&x);
+	assert_true(fabs(x.r.bytes[PREDICT_MEMORY] - 256 * 32) < 1);
+	end(&x);
+}
+
 static void registers_limit_the_blocks(void **state)
 {
 	struct fixture x;
@@ -496,6 +517,7 @@ int main(void)
 	    cmocka_unit_test(lanes_that_part_wait_and_so_do_other_warps),
 	    cmocka_unit_test(accesses),
 	    cmocka_unit_test(memory_bounds_a_copy),
+	    cmocka_unit_test(scattered_lanes_move_sectors),
 	    cmocka_unit_test(registers_limit_the_blocks),
 	    cmocka_unit_test(the_next_block_comes_from_afar),
 	    cmocka_unit_test(a_compiler_puts_loads_first),

@@ -202,7 +202,7 @@ static bool explains(const struct policy_level *l, const struct policy_sequence 
 {
 	const uint32_t most = (uint32_t)(EXPLAINED * sure), slow = slow_hits(q, seen, sure),
 		       start = q->from + round * (q->prefix + q->body), body = start + q->prefix;
-	/* Where nothing hits, the laps only move it on, and the variants are all the places where it may be then. */
+	/* If nothing hits, the laps only move it on, and the variants are all the places where it may be then. */
 	const uint32_t from = r == RULE_NRU && l->lines >= 2 * l->ways ? body - l->lines : start;
 	struct rule_set s;
 

@@ -335,22 +335,30 @@ static bool is_common(const struct study *s, const struct found *f)
 	return behind > l2->lo / swing && behind < l2->hi * swing;
 }
 
-/* Levels that are surely caches: the last class may be the memory, the one before it its open rows. */
-static unsigned sure_levels(const struct found *f)
+/* Levels that are surely caches of their own: neither the memory, nor its open rows, nor a part of what lies behind them. At least so many there
+ * are, wherever the doubtful ones lie. first: the first doubtful one, from 0. */
+static unsigned sure_levels(const struct found *f, unsigned *first)
 {
-	unsigned n = f->open && !f->cache ? f->caches - 1 : f->caches;
-	while (n && level_of(f, n - 1)->doubtful)
-		n--;
-	/* Nothing lies behind what all code fits in: what is slower was delayed. */
-	for (unsigned k = 0; k < n; k++)
-		if (level_of(f, k)->endless && k + 1 < f->caches)
-			n = k;
-	return n;
+	const unsigned most = f->open && !f->cache ? f->caches - 1 : f->caches;
+	unsigned sure = 0;
+	*first = most;
+	for (unsigned k = 0; k < most; k++) {
+		const struct code_level *l = level_of(f, k);
+		/* Nothing lies behind what all code fits in: what is slower was delayed. */
+		const bool delayed = l->endless && k + 1 < f->caches;
+		if ((l->doubtful || delayed) && *first == most)
+			*first = k;
+		if (delayed)
+			break;
+		sure += !l->doubtful;
+	}
+	return sure;
 }
 
 static void conclude_levels(struct study *s, const struct found *f)
 {
-	const unsigned sure = f->caches ? sure_levels(f) : 0;
+	unsigned first;
+	const unsigned sure = f->caches ? sure_levels(f, &first) : 0;
 	const struct code_level *last =
 	    &f->survey[f->caches ? f->caches - 1 : 0]->level[f->index[f->caches ? f->caches - 1 : 0]];
 	if (!f->caches || (f->open && f->caches == 1)) {
@@ -364,8 +372,9 @@ static void conclude_levels(struct study *s, const struct found *f)
 	} else if (sure < f->caches) {
 		study_bound(s, "cache.instruction.levels", sure, INFINITY,
 			    "classes of jumps that appear as the code grows", "jump",
-			    "behind level %u jumps take %.0f cycles: by the memory, its open rows, or one more cache",
-			    sure, level_of(f, sure)->ticks);
+			    "behind level %u jumps take %.0f cycles: by the memory, its open rows, a part of what lies "
+			    "behind, or one more cache",
+			    first, level_of(f, first)->ticks);
 	} else if (f->common) {
 		study_likely_number(s, "cache.instruction.levels", f->caches, f->caches, f->caches, "",
 				    "classes of jumps that appear as the code grows", "jump",

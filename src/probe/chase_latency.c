@@ -26,13 +26,15 @@
 #define LINE_MOST   1024   /* where the line is not known: surely other lines */
 
 /* Mean of what the usual clock makes of one latency: the faster of the two groups that a clock with two rates leaves. What is slower than
- * the faster rate explains is another part of the level, if it is not few, and parts count the same. */
-static double usual_mean(const struct chase_path *c, double *v, size_t n, double *scratch, size_t *counted)
+ * the faster rate explains was delayed if all are of one line. Else it is another part of the level, if it is not few, and parts count the
+ * same. */
+static double usual_mean(const struct chase_path *c, double *v, size_t n, bool one_line, double *scratch,
+			 size_t *counted)
 {
 	double sum = 0, parts = 0;
 
 	qsort(v, n, sizeof(*v), stat_compare_double);
-	for (size_t at = 0, used; at < n && (at == 0 || (double)(n - at) > CHASE_ALIKE * (double)n);) {
+	for (size_t at = 0, used; at == 0 || (!one_line && (double)(n - at) > CHASE_ALIKE * (double)n);) {
 		const double least = v[at + (n - at) / 8];
 		size_t usual = at, end;
 		while (usual < n && v[usual] <= least * (1 + c->swing / 3) + c->grain)
@@ -159,7 +161,7 @@ static void mean_of_lines(const struct chase_path *c, struct accesses *a, struct
 		const size_t n = to - i;
 		if (n >= 4)
 			a->means[a->groups++] =
-			    c->swing > 0 ? usual_mean(c, a->own, n, a->own + n, &counted)
+			    c->swing > 0 ? usual_mean(c, a->own, n, a->by_line, a->own + n, &counted)
 					 : stat_trimmed_mean(a->own, n, 4, 1.5 + c->grain, a->own + n, &used);
 	}
 	for (size_t i = 0; i < a->groups; i++)

@@ -308,6 +308,12 @@ struct ptx_prototype { /* .callprototype */
 	struct ptx_param *params, *rets;
 	uint32_t param_count, ret_count;
 };
+/* What the text holds, in its order: a body that cannot be read says why by what stood above it. */
+enum ptx_item_kind { PTX_ITEM_VAR, PTX_ITEM_HEAD, PTX_ITEM_BODY };
+struct ptx_item {
+	uint8_t kind;	/* enum ptx_item_kind; HEAD: a function is announced, BODY: it has its body */
+	uint32_t index; /* in vars or funcs */
+};
 struct ptx_module {
 	int version; /* x 10 */
 	char target[32];
@@ -318,6 +324,8 @@ struct ptx_module {
 	uint32_t func_count;
 	struct ptx_prototype *prototypes;
 	uint32_t prototype_count;
+	struct ptx_item *items; /* variables of functions are not among them */
+	uint32_t item_count;
 };
 
 /* Everything lives in arena a. On error -EINVAL and "line:column: sentence" with name in front. */

@@ -437,6 +437,8 @@ static int parse_one_var(struct ptx_parser *p, struct ptx_var v)
 	v.name = copy;
 	PTX_TRY(PTX_PUSH(p, p->vars));
 	PTX_TRY(ptx_declare(p, &name, NAME_VAR, (int32_t)p->vars.n));
+	if (v.func < 0)
+		PTX_TRY(ptx_add_item(p, PTX_ITEM_VAR, p->vars.n));
 	p->vars.v[p->vars.n++] = v;
 	return 0;
 }

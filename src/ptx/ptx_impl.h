@@ -148,6 +148,7 @@ struct ptx_parser {
 	PTX_LIST(struct ptx_var) vars;
 	PTX_LIST(struct ptx_func) funcs;
 	PTX_LIST(struct ptx_prototype) prototypes;
+	PTX_LIST(struct ptx_item) items;
 	/* of the function being read */
 	struct ptx_func *f;
 	int32_t func_index;
@@ -166,6 +167,7 @@ struct ptx_parser {
 /* Room for one more element of a PTX_LIST; 0 or -ENOMEM with the sentence set. */
 #define PTX_PUSH(p, list) ((list).n < (list).cap ? 0 : ptx_grow((p), (void **)&(list).v, &(list).cap, sizeof *(list).v))
 int ptx_grow(struct ptx_parser *p, void **v, uint32_t *cap, size_t size);
+int ptx_add_item(struct ptx_parser *p, enum ptx_item_kind kind, uint32_t index);
 
 /* "name:line:column: sentence"; returns -EINVAL */
 int ptx_fail(struct ptx_parser *p, uint32_t line, uint32_t column, const char *fmt, ...)

@@ -153,6 +153,8 @@ static int parse_module(struct ptx_parser *p)
 	p->m->func_count = p->funcs.n;
 	PTX_KEEP(p, p->prototypes, p->m->prototypes);
 	p->m->prototype_count = p->prototypes.n;
+	PTX_KEEP(p, p->items, p->m->items);
+	p->m->item_count = p->items.n;
 	return 0;
 }
 
@@ -209,6 +211,7 @@ int ptx_parse(struct ptx_module **out, struct arena *a, const char *name, const 
 	mem_free(p->vars.v);
 	mem_free(p->funcs.v);
 	mem_free(p->prototypes.v);
+	mem_free(p->items.v);
 	mem_free(p->regs.v);
 	mem_free(p->insts.v);
 	mem_free(p->notes.v);

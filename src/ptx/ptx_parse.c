@@ -16,6 +16,13 @@ int ptx_grow(struct ptx_parser *p, void **v, uint32_t *cap, size_t size)
 	return 0;
 }
 
+int ptx_add_item(struct ptx_parser *p, enum ptx_item_kind kind, uint32_t index)
+{
+	PTX_TRY(PTX_PUSH(p, p->items));
+	p->items.v[p->items.n++] = (struct ptx_item){.kind = (uint8_t)kind, .index = index};
+	return 0;
+}
+
 static int branch_targets(struct ptx_parser *p, const struct ptx_token *label)
 {
 	struct ptx_targets list = {.first = p->target_names.n};
@@ -489,6 +496,7 @@ int ptx_parse_func(struct ptx_parser *p, bool entry, enum ptx_linkage linkage)
 	p->f = f;
 	p->func_index = index;
 	p->source = 0;
+	PTX_TRY(ptx_add_item(p, body ? PTX_ITEM_BODY : PTX_ITEM_HEAD, (uint32_t)index));
 	if (!body) {
 		PTX_KEEP(p, p->regs, f->regs);
 		f->reg_count = p->regs.n;

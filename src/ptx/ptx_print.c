@@ -420,23 +420,17 @@ int ptx_print(struct str *out, const struct ptx_module *m)
 	struct printer p = {.out = out, .m = m};
 	str_addf(out, ".version %d.%d\n.target %s\n.address_size %d\n\n", m->version / 10, m->version % 10, m->target,
 		 m->address_size);
-	for (uint32_t i = 0; i < m->var_count; i++)
-		if (m->vars[i].func < 0)
-			variable(&p, &m->vars[i]);
-	/* Announced first, in the module's order: a call may stand before the function it calls. */
-	for (uint32_t i = 0; i < m->func_count; i++) {
-		p.f = &m->funcs[i];
-		if (p.f->entry)
+	for (uint32_t i = 0; i < m->item_count; i++) {
+		const struct ptx_item *item = &m->items[i];
+		if (item->kind == PTX_ITEM_VAR) {
+			variable(&p, &m->vars[item->index]);
 			continue;
+		}
+		p.f = &m->funcs[item->index];
 		head(&p, p.f);
-		str_add(out, ";\n");
-	}
-	for (uint32_t i = 0; i < m->func_count; i++) {
-		p.f = &m->funcs[i];
-		if (!p.f->defined)
-			continue;
-		head(&p, p.f);
-		if (body(&p, i))
+		if (item->kind == PTX_ITEM_HEAD)
+			str_add(out, ";\n");
+		else if (body(&p, item->index))
 			return -ENOMEM;
 	}
 	return out->failed ? -ENOMEM : 0;

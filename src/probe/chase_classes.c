@@ -21,6 +21,7 @@
 	0.05 /* the same where it is next to nothing in the smallest: delays would never be half in the largest */
 #define TAKEN_HALF 0.5
 #define TAKEN_ALL  0.9 /* ... and of one that is alone in the largest, and next to nothing in the smallest */
+#define GROWN	   3
 #define WINDOWS	   64
 #define VALLEY	   0.1 /* of the lower one of two peaks, that lies between them */
 #define PART_LEAST 0.5 /* of a peak, a nearer one that is another part of the same level */
@@ -299,25 +300,20 @@ static bool takes_over(const struct chase_path *c, unsigned k)
  * latency, as a stall that keeps step with the chase. */
 static bool is_real(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *run, unsigned k)
 {
-	const struct chase_sample *top = &c->survey[c->survey_count - 1];
-	double beyond = 0, before = 0, own = 0;
-	for (unsigned q = k; q < c->class_count; q++)
-		beyond += top->share[q];
-	for (unsigned i = 0; i < c->survey_count; i++) {
-		const struct chase_sample *s = &c->survey[i];
-		own = fmax(own, s->share[k]);
-		if (s->footprint > top->footprint / 2)
-			continue;
-		before = 0;
-		for (unsigned q = k; q < c->class_count; q++)
-			before += s->share[q];
-	}
+	const double beyond = share_of_classes(&c->survey[c->survey_count - 1], k, c->class_count),
+		     least = chase_parts_least(c, k - 1, c->class_count);
+	double own = 0, part[CHASE_SURVEY], first, last;
+	for (unsigned i = 0; i < c->survey_count; i++)
+		own = fmax(own, c->survey[i].share[k]);
 	/* The cold walk alone, too: what somebody else evicts from a large line is missed again at any of its parts. */
 	struct chase_walked both = chase_walk_of(c, run, 2, k), cold = chase_walk_of(c, run, 1, k);
 	bool blocks = both.coverage >= 0.5 || cold.own_coverage >= 0.5 || cold.blocks;
-	/* Where a step is all that a miss fetches, a level that overflows misses at every step in the end. */
+	/* Where a step is all that a miss fetches, any step may miss of what a level does not hold, and none of what it holds. What noise delays is the
+	 * same part of either. */
+	const unsigned n = chase_parts_slower(c, k - 1, k, c->class_count, least, part);
+	bool grows = chase_parts_ends(part, n, &first, &last) && last >= GROWN * first;
 	bool every_step = both.unit <= c->stride && cold.blocks <= c->stride;
-	bool all_blocks = beyond >= 0.3 || (blocks && (!every_step || beyond >= 3 * before));
+	bool all_blocks = beyond >= 0.3 || (blocks && (!every_step || grows));
 	if (!all_blocks)
 		return false;
 	/* Where a miss fetches sixteen steps, one access in sixteen is a miss; a peak in jitter is rarer. Or else it falls on

@@ -64,6 +64,7 @@ static void cuda_close(struct gpu *gpu)
 	/* A lost context is left to the end of the process: every call into it would fail or wait for ever. */
 	if (g->context && !g->lost) {
 		cuda_memory_free(g);
+		cuda_hold_free(g);
 		cuda_copies_free(g);
 		if (g->begin)
 			g->d.event_destroy(g->begin);
@@ -146,7 +147,7 @@ static int cuda_open(struct gpu **out, const char *spec, uint64_t seed, struct e
 	if (!g)
 		return err_nomem(e);
 	g->base.ops = &gpu_cuda;
-	g->evict_id = g->scatter_id = CUDA_NO_KERNEL;
+	g->evict_id = g->scatter_id = g->hold_id = CUDA_NO_KERNEL;
 	r = cuda_start(g, index, e);
 	if (r) {
 		cuda_close(&g->base);

@@ -74,6 +74,10 @@ struct cuda_gpu {
 	size_t ring_bytes;
 	uint32_t scatter_id; /* of the kernel that writes it, as evict_id */
 	unsigned flushes;
+	volatile uint32_t *held; /* the host's word that a held queue waits for; NULL: nothing is held */
+	CUdeviceptr held_at;
+	uint32_t holds;		       /* so far: what the word becomes to let the last one go */
+	uint32_t hold_id;	       /* of the kernel that waits, as evict_id */
 	CUstream stream[CUDA_STREAMS]; /* of copies, made when they are first wanted */
 	struct cuda_host_side host[2]; /* to the device, and from it; kept from one launch with copies to the next */
 	uint8_t *mapped;	       /* the host's memory that kernels read */
@@ -106,6 +110,12 @@ int cuda_memory_prepare(struct cuda_gpu *g, struct cuda_kernel *k, const struct 
 void cuda_memory_image(const struct launch_buffer *b, CUdeviceptr base, uint64_t from, uint8_t *out, uint64_t n);
 CUresult cuda_memory_fill(struct cuda_gpu *g, const struct launch_buffer *b, CUdeviceptr base, int *nomem);
 void cuda_memory_free(struct cuda_gpu *g);
+/* cuda_hold.c. What holding needs, before a launch is queued: 0 or negative. Then all that is queued behind cuda_hold waits for cuda_hold_end, or for
+ * some milliseconds. Without mapped memory nothing waits. */
+int cuda_hold_ready(struct cuda_gpu *g, struct err *e);
+CUresult cuda_hold(struct cuda_gpu *g);
+void cuda_hold_end(struct cuda_gpu *g);
+void cuda_hold_free(struct cuda_gpu *g);
 /* cuda_scatter.c. Whether a buffer's content is written on the device; what that needs, before a launch is queued: 0 or negative; and the
  * writing, which is queued. */
 bool cuda_scatters(const struct launch_buffer *b);

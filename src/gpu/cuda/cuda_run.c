@@ -229,6 +229,8 @@ static int run_all(struct cuda_gpu *g, struct cuda_kernel *k, const struct launc
 		r = events_make(g, repeats);
 	for (uint32_t i = 0; i < l->warmups && !r && !nomem; i++)
 		r = enqueue_one(g, k, l, a, o, false, NULL, NULL, &nomem);
+	if (l->timed == SPAN_KERNELS && !r && !nomem)
+		r = cuda_hold(g);
 	for (uint32_t i = 0; i < repeats && !r && !nomem; i++) {
 		bool last = i + 1 == repeats, out_timed = last && l->timed == SPAN_COPY_OUT;
 		CUevent from, to;
@@ -242,6 +244,7 @@ static int run_all(struct cuda_gpu *g, struct cuda_kernel *k, const struct launc
 		if (!r && !nomem && out_timed)
 			r = g->d.event_record(g->end, NULL);
 	}
+	cuda_hold_end(g);
 	/* Even after a refusal what was queued before it has to end before anything is reused. */
 	if (cuda_sticky(r))
 		return cuda_said(g, l, r, out);
@@ -367,6 +370,8 @@ int cuda_run(struct gpu *gpu, uint32_t id, const struct launch *l, struct sample
 	code = l->flush ? cuda_evict_ready(g, e) : 0;
 	if (!code)
 		code = cuda_scatter_ready(g, l, e);
+	if (!code && l->timed == SPAN_KERNELS)
+		code = cuda_hold_ready(g, e);
 	if (!code)
 		code = cuda_kernel_ready(g, k, e);
 	if (code)

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PLACES = 3, REPEATS = 3, LIMIT_MS = 20000 };
+enum { PLACES = 3, REPEATS = 3, LIMIT_MS = 20000, WORKLOADS_MOST = 16 };
+#define STEP_QUORUM 0.9	   /* times are rounded to whole nanoseconds */
+enum { STEP_MOST = 4096 }; /* ns: what launches of some microseconds are timed by is no coarser */
 enum { RUN, SIZES };
 enum { PLACE = 100 };  /* from a workload's point to its next: the same program whose inputs lie elsewhere */
 enum { APART = 2304 }; /* nine lines of 256 bytes: inputs that lay in the same sets lie in others at another place */
@@ -132,13 +134,50 @@ bool workload_ran(const struct point *pt, const struct workload_problem *w)
 	return pt && pt->outcome == OUTCOME_OK && pt->repeats && pt->words_per_repeat == w->words + WORKLOAD_TIME_WORDS;
 }
 
+/* How long a repeat took. */
+static uint64_t time_of(const struct point *pt, uint32_t repeat)
+{
+	const uint32_t *time = pt->y + (size_t)(repeat + 1) * pt->words_per_repeat - WORKLOAD_TIME_WORDS;
+	return time[0] + ((uint64_t)time[1] << 32);
+}
+
+/* What all programs say of the launches' times. */
+struct usual {
+	double step; /* that the timer counts in, ns: nearly all times are multiples of it */
+	double
+	    range; /* of the times of one program's launches, as a part of the longest: that of half of the programs */
+};
+
+static struct usual usual_of(const struct study *s)
+{
+	const struct series *v = study_series(s, RUN);
+	uint64_t times[PLACES * REPEATS * WORKLOADS_MOST], least[WORKLOADS_MOST] = {0}, most[WORKLOADS_MOST] = {0};
+	double range[WORKLOADS_MOST], scratch[WORKLOADS_MOST];
+	size_t n = 0, programs = 0;
+	for (size_t i = 0; v && i < v->count; i++) {
+		const struct point *pt = &v->points[i];
+		const unsigned of = (unsigned)pt->x % PLACE;
+		if (pt->outcome != OUTCOME_OK || pt->words_per_repeat <= WORKLOAD_TIME_WORDS || of >= WORKLOADS_MOST)
+			continue;
+		for (uint32_t r = 0; r < pt->repeats && n < sizeof times / sizeof *times; r++) {
+			const uint64_t time = times[n++] = time_of(pt, r);
+			least[of] = !least[of] || time < least[of] ? time : least[of];
+			most[of] = time > most[of] ? time : most[of];
+		}
+	}
+	for (unsigned i = 0; i < WORKLOADS_MOST; i++)
+		if (most[i])
+			range[programs++] = (double)(most[i] - least[i]) / (double)most[i];
+	return (struct usual){.step = (double)stat_gcd_robust(times, n, STEP_QUORUM, STEP_MOST),
+			      .range = programs ? stat_median(range, programs, scratch) : 0};
+}
+
 static void add_rates(struct shown *v, const struct workload_problem *w, const struct point *pt)
 {
 	v->places++;
 	v->launches += pt->repeats;
 	for (uint32_t r = 0; r < pt->repeats && v->count < PLACES * REPEATS; r++) {
-		const uint32_t *time = pt->y + (size_t)(r + 1) * pt->words_per_repeat - WORKLOAD_TIME_WORDS;
-		const double ns = (double)time[0] + (double)time[1] * 0x1p32;
+		const double ns = (double)time_of(pt, r);
 		if (!(ns > 0))
 			continue;
 		v->rate[v->count++] = w->work / ns;
@@ -147,16 +186,18 @@ static void add_rates(struct shown *v, const struct workload_problem *w, const s
 	}
 }
 
-/* Launches of one place find the caches as their like left them, and may take the same time for that alone. */
+/* Launches of one place find the caches as their like left them, and may take the same time for that alone. Of few launches that differ the range is
+ * by chance less than what such launches differ by. A timer that counts in steps calls different times the same. */
 static void conclude_rate(struct study *s, const char *key, const struct workload *k, double work,
-			  const struct shown *v)
+			  const struct usual *u, const struct shown *v)
 {
 	double scratch[PLACES * REPEATS];
-	const double beside = RANGES_OF_THREE * (v->hi - v->lo), rate = stat_median(v->rate, v->count, scratch);
+	const double rate = stat_median(v->rate, v->count, scratch), range = fmax(v->hi - v->lo, u->range * rate),
+		     beside = RANGES_OF_THREE * range + u->step * rate * rate / work;
 	if (v->count < v->launches || v->count < REPEATS)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "run", "%zu of %u launches have a time", v->count,
 			      v->launches);
-	else if (v->hi > v->lo || v->places < PLACES)
+	else if (v->hi > v->lo || u->step > 1 || v->places < PLACES)
 		study_likely_number(s, key, rate, fmax(rate - beside, 0), rate + beside, "card", WORK_OVER_TIME, "run",
 				    "%.4g %s; the rates of %u launches, inputs at %u places, differ by %.2g %%", work,
 				    k->unit_of_work, v->launches, v->places, 100 * (v->hi - v->lo) / rate);
@@ -170,6 +211,7 @@ static void conclude_rate(struct study *s, const char *key, const struct workloa
 static void conclude(struct study *s, const struct workload *k, const struct workload_problem *w,
 		     const struct point *const *pt)
 {
+	const struct usual u = usual_of(s);
 	struct shown v = {.lo = INFINITY};
 	char rate[96], correct[96], why[160];
 	bool right = true;
@@ -185,7 +227,7 @@ static void conclude(struct study *s, const struct workload *k, const struct wor
 			 v.launches);
 	study_text(s, correct, right ? "yes" : "no", "answers beside the host's", "run", "%s", why);
 	if (right)
-		conclude_rate(s, rate, k, w->work, &v);
+		conclude_rate(s, rate, k, w->work, &u, &v);
 	else
 		study_verdict(s, rate, VERDICT_INCONCLUSIVE, "run", "the answers are wrong: %s", why);
 }

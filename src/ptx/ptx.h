@@ -337,6 +337,7 @@ bool ptx_cvt_pairs(const struct ptx_inst *in); /* cvt packs two sources, the upp
 unsigned ptx_type_bytes(enum ptx_type t);      /* 0 for PRED */
 const char *ptx_type_name(enum ptx_type t);    /* "u32" */
 const char *ptx_op_name(enum ptx_op o);	       /* "add" */
+bool ptx_writes_first(enum ptx_op o);	       /* its first operand is a destination; false: ops.def does not say */
 const char *ptx_sreg_name(enum ptx_sreg r);    /* "%tid.x" */
 enum ptx_type ptx_sreg_type(enum ptx_sreg r);
 /* 'i' integer (signed or not), 'f' float, 'b' bits, 'p' predicate, 0 none */

@@ -1,5 +1,6 @@
 /* The tables behind the enumerations: spellings, shapes, and what each operation accepts. */
 #include "ptx/ptx_impl.h"
+#include <string.h>
 
 #define T_S(t)	(1u << PTX_##t)
 #define T_INT16 (T_S(U16) | T_S(S16))
@@ -279,6 +280,11 @@ bool ptx_cvt_pairs(const struct ptx_inst *in)
 {
 	bool pair = in->type == PTX_F16X2 || in->type == PTX_BF16X2 || in->type == PTX_E4M3X2 || in->type == PTX_E5M2X2;
 	return pair && in->type2 == PTX_F32;
+}
+
+bool ptx_writes_first(enum ptx_op o)
+{
+	return ptx_ops[o].shape[0] && strchr("dDtePQBVz", ptx_ops[o].shape[0]);
 }
 
 unsigned ptx_type_bytes(enum ptx_type t)

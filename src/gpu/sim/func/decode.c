@@ -86,7 +86,7 @@ int decode_frame_init(struct decoder *d, struct decode_frame *f, const struct de
 		return err_nomem(d->e);
 	for (uint32_t k = 0; k < func->reg_count; k++)
 		f->row[k] = FUNC_NONE;
-	return 0;
+	return decode_spare_begin(d, f);
 }
 
 void decode_frame_free(struct decode_frame *f)
@@ -94,6 +94,8 @@ void decode_frame_free(struct decode_frame *f)
 	mem_free(f->row);
 	mem_free(f->slot);
 	mem_free(f->inst_at);
+	mem_free(f->life);
+	mem_free(f->ends);
 }
 
 /* Between a register of the caller (or a constant) and a register of the callee. */
@@ -219,7 +221,8 @@ static int call_body(struct decoder *d, struct decode_frame *caller, struct deco
 	DECODE_TRY(call_record(d, caller, in));
 	DECODE_TRY(decode_body(d, f));
 	d->at = in;
-	return take_results(d, caller, f, in);
+	DECODE_TRY(take_results(d, caller, f, in));
+	return decode_spare_end(d, f);
 }
 
 int decode_call_of(struct decoder *d, struct decode_frame *caller, const struct ptx_inst *in, int32_t index)
@@ -302,6 +305,7 @@ int decode_body(struct decoder *d, struct decode_frame *f)
 			DECODE_TRY(decode_inst(d, f, in));
 			break;
 		}
+		DECODE_TRY(decode_spare_behind(d, f, k));
 	}
 	f->inst_at[f->f->inst_count] = d->n;
 	for (uint32_t k = f->first_fix; k < d->fixes; k++) {
@@ -455,6 +459,8 @@ static int decode(struct func_program **out, struct decoder *d, int32_t index)
 	mem_free(d->taken);
 	mem_free(d->literal);
 	mem_free(d->pool);
+	for (size_t k = 0; k < sizeof d->spare / sizeof *d->spare; k++)
+		mem_free(d->spare[k].row);
 	return rc;
 }
 
@@ -473,7 +479,8 @@ int func_decode(struct func_program **out, struct arena *a, const char *name, co
 	bool *recursive = mem_zero(m->func_count, sizeof *recursive);
 	if (!recursive)
 		return err_nomem(e);
-	while (rc == DECODE_AGAIN) { /* at most once for each function */
+	bool scarce = false;
+	while (rc == DECODE_AGAIN) { /* at most once for each function, and once for rows */
 		struct decoder d = {.a = a,
 				    .e = e,
 				    .name = name,
@@ -482,7 +489,9 @@ int func_decode(struct func_program **out, struct arena *a, const char *name, co
 				    .target = t,
 				    .carry = FUNC_NONE,
 				    .copies = FUNC_NONE,
-				    .recursive = recursive};
+				    .recursive = recursive,
+				    .scarce = &scarce};
+		d.shares = scarce && !decode_any_recursive(&d);
 		rc = decode(out, &d, index);
 	}
 	mem_free(recursive);

@@ -21,6 +21,9 @@ struct decode_frame {
 	uint64_t *slot;	    /* callee: place of each parameter and result in local memory */
 	uint32_t first_fix; /* branches of this frame in decoder.fix */
 	uint32_t *inst_at;  /* record of each instruction, one more than there are */
+	struct decode_life
+	    *life; /* of each register, and the first that ends in each instruction; where rows are shared */
+	uint32_t *ends;
 };
 struct decode_fix { /* a branch, or an entry of the table of targets, whose target is known when its frame ends */
 	uint32_t record, inst;
@@ -33,7 +36,7 @@ struct decode_row { /* hash of literals */
 };
 
 /* decode_frames.c */
-#define DECODE_AGAIN  1		   /* a function calls itself, as was not known: once more from the start */
+#define DECODE_AGAIN  1		   /* a function calls itself, or rows have to be shared, as was not known: once more */
 #define DECODE_FRAMED (1ull << 62) /* of a place in local memory: it counts from the stack pointer */
 struct decode_region {		   /* the body of a function that calls itself */
 	int32_t func;
@@ -47,6 +50,10 @@ struct decode_region {		   /* the body of a function that calls itself */
 struct decode_site {	       /* a call of such a function */
 	uint32_t callee, jump; /* region, record */
 	int32_t caller;	       /* region, -1: the entry */
+};
+struct decode_spare { /* rows of one width, or predicates: of registers that are needed no more */
+	uint16_t *row;
+	size_t given, taken, cap;
 };
 struct decoder {
 	struct arena *a;
@@ -67,6 +74,9 @@ struct decoder {
 	uint32_t manies;
 	size_t many_cap;
 	bool *recursive; /* functions that call themselves, as far as known */
+	bool *scarce;	 /* set where registers would do if they shared rows */
+	bool shares;
+	struct decode_spare spare[3];
 	struct decode_region *region;
 	uint32_t regions;
 	struct decode_site *site;
@@ -213,6 +223,7 @@ int decode_body(struct decoder *d, struct decode_frame *f);
 int decode_param_place(struct decoder *d, struct decode_frame *caller, const struct ptx_operand *o,
 		       const struct ptx_param *q, uint64_t *slot);
 /* decode_frames.c: functions that call themselves */
+bool decode_any_recursive(const struct decoder *d);
 int decode_again(struct decoder *d, const struct decode_frame *caller, int32_t index); /* DECODE_AGAIN */
 bool decode_is_framed(const struct decoder *d, int32_t sym); /* a variable of such a function */
 /* A row with the address of a framed place. */
@@ -222,6 +233,11 @@ int decode_frames_begin(struct decoder *d, struct decode_frame *entry); /* befor
 int decode_frames(struct decoder *d);					/* behind it: their bodies */
 int decode_frames_place(struct decoder *d);				/* where calls lead, and the stack */
 int decode_frames_save(struct decoder *d, const struct decode_site *s, const uint64_t *live);
+/* decode_spare.c: registers that share rows, in decoders that do */
+int decode_spare_begin(struct decoder *d, struct decode_frame *f);
+bool decode_spare_take(struct decoder *d, const struct decode_frame *f, int32_t reg, uint16_t *row);
+int decode_spare_behind(struct decoder *d, struct decode_frame *f, uint32_t inst); /* an instruction of the frame */
+int decode_spare_end(struct decoder *d, struct decode_frame *f);
 /* decode_stack.c: alloca; what a function took is given back behind its call */
 int decode_stack_begin(struct decoder *d, struct decode_frame *entry);
 int decode_stack_keep(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, uint16_t *kept);

@@ -26,6 +26,14 @@ bool decode_is_framed(const struct decoder *d, int32_t sym)
 	return d->m->vars[sym].func >= 0 && d->recursive[d->m->vars[sym].func];
 }
 
+bool decode_any_recursive(const struct decoder *d)
+{
+	for (uint32_t k = 0; k < d->m->func_count; k++)
+		if (d->recursive[k])
+			return true;
+	return false;
+}
+
 int decode_again(struct decoder *d, const struct decode_frame *caller, int32_t index)
 {
 	const struct decode_frame *x = caller;

@@ -2,10 +2,19 @@
 #include "decode.h"
 #include <string.h>
 
+/* Registers may do with fewer when they share. Those of a function that calls itself are kept by their numbers, and do not. */
+static int no_room(struct decoder *d, const char *what)
+{
+	if (d->shares || decode_any_recursive(d))
+		return decode_fail(d, "this kernel needs more than %u %s", DECODE_ROWS_MAX, what);
+	*d->scarce = true;
+	return DECODE_AGAIN;
+}
+
 int decode_new_row(struct decoder *d, bool wide, uint16_t *row)
 {
 	if (d->rows + 2 > DECODE_ROWS_MAX)
-		return decode_fail(d, "this kernel needs more than %u registers and constants", DECODE_ROWS_MAX);
+		return no_room(d, "registers and constants");
 	*row = (uint16_t)d->rows;
 	d->wide[d->rows] = wide;
 	d->rows += wide ? 2 : 1;
@@ -15,7 +24,7 @@ int decode_new_row(struct decoder *d, bool wide, uint16_t *row)
 int decode_new_pred(struct decoder *d, uint16_t *pred)
 {
 	if (d->preds + 1 > DECODE_ROWS_MAX)
-		return decode_fail(d, "this kernel needs more than %u predicates", DECODE_ROWS_MAX);
+		return no_room(d, "predicates");
 	*pred = (uint16_t)d->preds++;
 	return 0;
 }
@@ -84,7 +93,7 @@ bool decode_reg_wide(const struct decode_frame *f, int32_t reg)
 int decode_reg(struct decoder *d, struct decode_frame *f, int32_t reg, uint16_t *row)
 {
 	enum ptx_type type = (enum ptx_type)f->f->regs[reg].type;
-	if (f->row[reg] == FUNC_NONE) {
+	if (f->row[reg] == FUNC_NONE && !decode_spare_take(d, f, reg, &f->row[reg])) {
 		uint16_t upper = FUNC_NONE;
 		DECODE_TRY(type == PTX_PRED ? decode_new_pred(d, &f->row[reg])
 					    : decode_new_row(d, ptx_type_bytes(type) >= 8, &f->row[reg]));

@@ -227,6 +227,55 @@ static void deep_calls_are_refused(void **state)
 }
 
 /* Loads of shared memory that the instruction behind them takes as an operand: L and U, of each record. */
+/* A loop of so many registers that rows have to be shared: by those of a stretch, of a callee, and of a loop within it. */
+static void more_registers_than_rows(void **state)
+{
+	(void)state;
+	enum { EACH = 12000 };
+	struct func_fixture f;
+	struct str text;
+	str_init(&text);
+	str_addf(&text,
+		 HEAD ".func (.reg .u32 y) twice(.reg .u32 x) { .reg .u32 n, s, a<%d>; .reg .pred p; mov.u32 s, 0; "
+		      "mov.u32 n, 2;\n"
+		      "L: add.u32 a0, x, s;\n",
+		 EACH + 1);
+	for (int k = 0; k < EACH; k++)
+		str_addf(&text, "add.u32 a%d, a%d, n;\n", k + 1, k);
+	str_addf(&text,
+		 "mov.u32 s, a%d; sub.u32 n, n, 1; setp.ne.u32 p, n, 0; @p bra L; mov.u32 y, s; }\n"
+		 ".entry k(.param .u64 out) { .reg .u32 i, n, s, t, a<%d>; .reg .u64 o; .reg .pred p; mov.u32 n, 2;\n"
+		 "mov.u32 s, %%tid.x; ld.param.u64 o, [out]; mad.wide.u32 o, s, 4, o;\n"
+		 "M: call (i), twice, (s); call (t), twice, (n); add.u32 a0, i, t;\n",
+		 EACH, EACH + 1);
+	for (int k = 0; k < EACH; k++)
+		str_addf(&text, "mad.lo.u32 a%d, a%d, 3, n;\n", k + 1, k);
+	str_addf(&text, "xor.b32 s, a%d, i; sub.u32 n, n, 1; setp.ne.u32 p, n, 0; @p bra M; st.global.u32 [o], s; }\n",
+		 EACH);
+	fixture_open(&f);
+	assert_int_equal(fixture_load(&f, str_text(&text), 90), 0);
+	assert_true(f.program->rows < EACH);
+	fixture_run(&f);
+	for (uint32_t lane = 0; lane < 32; lane++) {
+		uint32_t s = lane;
+		for (uint32_t n = 2; n; n--) {
+			const uint32_t given[2] = {s, n};
+			uint32_t twice[2], a;
+			for (unsigned x = 0; x < 2; x++) {
+				twice[x] = given[x] + 2 * EACH;
+				twice[x] = given[x] + twice[x] + EACH;
+			}
+			a = twice[0] + twice[1];
+			for (int k = 0; k < EACH; k++)
+				a = a * 3 + n;
+			s = a ^ twice[0];
+		}
+		assert_int_equal(((const uint32_t *)f.out->data)[lane], s);
+	}
+	str_free(&text);
+	fixture_close(&f);
+}
+
 static void operands_from_shared_memory(void **state)
 {
 #define DECLARED ".reg .pred p; .reg .u32 i, j; .reg .f32 a, b, c; .shared .f32 s[64];\n"
@@ -288,6 +337,7 @@ int main(void)
 	    cmocka_unit_test(local_memory_has_an_end),
 	    cmocka_unit_test(untouched_local_memory_is_what_was_left),
 	    cmocka_unit_test(deep_calls_are_refused),
+	    cmocka_unit_test(more_registers_than_rows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

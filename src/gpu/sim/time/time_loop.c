@@ -222,8 +222,8 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 	}
 	if (__builtin_expect(x->note != NULL, 0))
 		time_note_step(x, w, mask, t);
-	if (__builtin_expect(x->tally != NULL, 0))
-		time_tally_step(x, w, ti, true, mask, t);
+	if (__builtin_expect(x->counted != NULL, 0))
+		time_tally_step(x, w, ti, false, mask, t);
 	if (__builtin_expect(!ti->operand, 1)) {
 		s->free = (s->free > port ? s->free : port) + x->g->issue;
 		s->last = w->slot;

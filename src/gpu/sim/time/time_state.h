@@ -59,6 +59,7 @@ struct time_inst {
 	uint8_t together; /* pipe + 1 whose results a warp only knows together; 0: each of its own */
 	uint32_t interval[SPEC_OP_PIPES],
 	    interval_before[SPEC_OP_PIPES]; /* fixed point: how long a step occupies its pipe */
+	/* wait[0] is a slot that is always ready where there is none. */
 	uint16_t wait[FUNC_READS + FUNC_WRITES], write[FUNC_WRITES];
 	int32_t op;	/* of the spec, -1 */
 	uint32_t block; /* fetch block of the first native instruction; 0 where every fetch hits */
@@ -97,6 +98,11 @@ struct time_together {
 	uint8_t pipe[];		   /* slots: the pipe + 1 whose result each waits for, 0: none of these */
 };
 
+struct time_past {	   /* of a warp's latest issue */
+	uint64_t before;   /* its cycle */
+	uint64_t lanes;	   /* 0: there was none yet */
+	uint64_t branched; /* cycle of the latest branch */
+};
 struct time_warp { /* first what few issues touch, so that what all of them do lies together with that of `f` */
 	struct time_watched watched;
 	struct time_warp *next;			   /* in the pool */
@@ -120,11 +126,9 @@ struct time_warp { /* first what few issues touch, so that what all of them do l
 	uint32_t held;	  /* fetch block */
 	uint64_t fetched; /* when it is there */
 	uint64_t sampled; /* when the clock read at pc began */
-	struct {	  /* of statistics; lies with what each issue touches, for a line of its own would be cold */
-		uint64_t before, first; /* cycles of its latest issue and of its first one */
-		uint64_t lanes;		/* of its latest issue; 0: none yet */
-		uint32_t latest;	/* record of it */
-	} past;
+	/* Of statistics; they lie with what each issue touches, for a line of their own would be cold. */
+	struct time_past past;
+	uint64_t first; /* cycle of its first issue */
 	struct time_sched *sched;
 	struct time_block *block;
 	struct func_warp f;
@@ -324,6 +328,7 @@ struct time_run {
 	uint32_t patience;		    /* issues until the clock on the wall is read again */
 	struct time_note *note;		    /* the gpu's */
 	struct time_tally *tally;	    /* NULL: no statistics are asked for */
+	struct tally_record *counted;	    /* the tally's, or NULL */
 	uint64_t whole;			    /* lanes of a whole warp */
 	bool dual;			    /* spec->dual_issue */
 	bool plain;			    /* nobody watches issues, and warps have no turns of their own */

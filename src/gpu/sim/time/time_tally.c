@@ -1,5 +1,6 @@
 #include "gpu/sim/time/time_tally.h"
 #include "gpu/sim/time/time_fetch.h"
+#include "gpu/sim/time/time_next.h"
 #include <errno.h>
 #include <string.h>
 
@@ -74,6 +75,7 @@ int time_tally_open(struct time_gpu *g, struct time_grid *grid)
 		g->cluster[n].run.tally = tally_new(grid->q->program);
 		if (!g->cluster[n].run.tally)
 			return -ENOMEM; /* time_tally_close frees the others */
+		g->cluster[n].run.counted = g->cluster[n].run.tally->record;
 	}
 	return 0;
 }
@@ -117,22 +119,59 @@ void time_tally_close(struct time_gpu *g, struct time_grid *grid)
 		s->resident += y->resident;
 		tally_free(y);
 		g->cluster[n].run.tally = NULL;
+		g->cluster[n].run.counted = NULL;
 	}
 	add_caches(g, s, 1);
 }
 
 /* ---- one warp ---- */
 
+/* What is looked at is what time_next looked at. */
+static inline __attribute__((always_inline)) enum time_why
+why_of(const struct time_run *x, const struct time_warp *w, const struct time_past *past, bool fetches, uint64_t t)
+{
+	const struct time_sched *s = w->sched;
+	const struct time_inst *ti = &x->ti[w->f.pc];
+	const uint64_t wake = s->wake[w->slot];
+	if (t > wake) {
+		/* A port that this warp itself used last holds nobody up: instructions follow each other. */
+		const bool own = s->last == w->slot && past->lanes;
+		if (set_free(s, &x->p->set[s->set[w->slot]]) == t)
+			return WHY_PIPE;
+		return !own ? WHY_PORT : past->lanes & w->f.active ? WHY_ORDER : WHY_PATH;
+	}
+	if (wake > past->before) {
+		for (uint32_t k = 0; k < ti->wait_count; k++)
+			if (w->ready[ti->wait[k]] == wake)
+				return WHY_OPERAND;
+		if (w->together && time_all_back(w, ti, past->before) == wake)
+			return WHY_OPERAND;
+		if (ti->kind == FUNC_LOAD && w->flight && w->flight[w->flight_at] == wake)
+			return WHY_LOADS;
+	}
+	if (w->fetched == wake && fetches)
+		return WHY_FETCH;
+	if (w->released == wake)
+		return WHY_BARRIER;
+	if (!past->lanes)
+		return WHY_START;
+	if (!(past->lanes & w->f.active))
+		return WHY_PATH;
+	return past->branched == past->before ? WHY_BRANCH : WHY_ORDER;
+}
+
+enum time_why time_why(const struct time_run *x, const struct time_warp *w, const struct time_past *past, bool fetches,
+		       uint64_t t)
+{
+	return why_of(x, w, past, fetches, t);
+}
+
 void time_tally_waited(struct time_run *x, struct time_warp *w, uint64_t t)
 {
 	const uint64_t waited = t - w->past.before - 1;
-	struct note_warp nw = {.before = w->past.before,
-			       .lanes = w->past.lanes,
-			       .latest = w->past.latest,
-			       .from = x->g->fetch ? "" : NULL};
-	time_reason(x, w, &nw, t);
+	const enum time_why why = why_of(x, w, &w->past, x->g->fetch != NULL, t);
 	x->tally->count[w->f.pc].waited += waited;
-	x->tally->waited[nw.why] += waited;
+	x->tally->waited[why] += waited;
 	if (!w->past.lanes)
-		w->past.first = t;
+		w->first = t;
 }

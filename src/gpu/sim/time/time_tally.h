@@ -22,52 +22,51 @@ void time_tally_close(struct time_gpu *g, struct time_grid *grid);
 void time_tally_waited(struct time_run *x, struct time_warp *w, uint64_t t); /* for whatever it was */
 void time_tally_lanes(struct time_tally *y, uint32_t pc, uint64_t mask);     /* the record's are others now */
 
-/* A warp among many mostly waits for a pipe, which is what time_reason would say first. */
-static inline bool tally_is_piped(const struct time_run *x, const struct time_warp *w, uint64_t t)
-{
-	const struct time_sched *s = w->sched;
-	return t > s->wake[w->slot] && set_free(s, &x->p->set[s->set[w->slot]]) == t;
-}
+/* Why the first native step of w goes out at t and no earlier. fetches: whoever asks tells waiting for a fetch from others. */
+enum time_why time_why(const struct time_run *x, const struct time_warp *w, const struct time_past *past, bool fetches,
+		       uint64_t t);
 
 /* Warp w begins. */
 static inline void time_tally_warp(const struct time_run *x, struct time_warp *w)
 {
-	w->past.lanes = w->past.latest = 0;
-	w->past.first = x->start;
-	w->past.before = x->start - 1;
+	w->first = x->start;
+	w->past = (struct time_past){.before = x->start - 1, .branched = x->start - 2};
 }
 
 /* A native step of w is about to issue at t, before anything has changed. Most have the lanes that the record had before and waited for
- * nothing, for their first operand or for a pipe: these cost no call. steps: the record may have several. */
+ * nothing, for their first operand or for a pipe: these cost no call.
+ * plain: the record is one step, and no branch, of a warp whose lanes are together. */
 static inline __attribute__((always_inline)) void time_tally_step(struct time_run *x, struct time_warp *w,
-								  const struct time_inst *ti, const bool steps,
+								  const struct time_inst *ti, const bool plain,
 								  uint64_t mask, uint64_t t)
 {
-	struct tally_record *r = &x->tally->record[w->f.pc];
-	const uint64_t since = steps && w->sub ? 0 : t - w->past.before, waited = since - 1;
+	struct tally_record *r = &x->counted[w->f.pc];
+	const struct time_sched *s = w->sched;
+	const uint64_t since = !plain && w->sub ? 0 : t - w->past.before, waited = since - 1;
 	if (since > 1) { /* 0: the second of two that go out together */
 		/* Registers of a warp that begins were ready before it. */
-		if (ti->wait_count && w->ready[ti->wait[0]] == t)
+		if (w->ready[ti->wait[0]] == t)
 			r->operand += waited;
-		else if (w->past.lanes && tally_is_piped(x, w, t))
-			r->pipe += waited;
+		else if (w->past.lanes && t > s->wake[w->slot] && set_free(s, &x->p->set[s->set[w->slot]]) == t)
+			r->pipe += waited; /* as warps among many do */
 		else
 			time_tally_waited(x, w, t);
 	}
-	if (steps && w->sub < ti->before && mask)
+	if (!plain && w->sub < ti->before && mask)
 		return;
 	if (__builtin_expect(mask != r->mask, 0))
 		time_tally_lanes(x->tally, w->f.pc, mask);
 	r->issues++;
-	w->past.latest = w->f.pc;
-	w->past.lanes = w->f.active;
+	if (!plain && ti->kind == FUNC_BRANCH)
+		w->past.branched = t;
+	w->past.lanes = plain ? ~0ull : w->f.active;
 	w->past.before = t;
 }
 
 /* The last lanes of w exit at t. */
 static inline void time_tally_done(const struct time_run *x, const struct time_warp *w, uint64_t t)
 {
-	x->tally->resident += t + 1 - w->past.first;
+	x->tally->resident += t + 1 - w->first;
 }
 
 static inline struct time_count *time_counted(const struct time_run *x, const struct time_warp *w)

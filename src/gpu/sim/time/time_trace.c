@@ -1,5 +1,5 @@
 #include "gpu/sim/time/time_trace.h"
-#include "gpu/sim/time/time_next.h"
+#include "gpu/sim/time/time_tally.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -125,53 +125,27 @@ static void flush(struct time_run *x)
 	x->q->hook->issue(x->q->hook->ctx, ev);
 }
 
-/* What is looked at is what time_next looked at. */
-void time_reason(struct time_run *x, const struct time_warp *w, struct note_warp *nw, uint64_t t)
+/* Why, with what it is: a pipe, whoever wrote the operand, a level. */
+static void reason(const struct time_run *x, const struct time_warp *w, struct note_warp *nw, uint64_t t)
 {
-	const struct time_sched *s = w->sched;
 	const struct time_inst *ti = &x->ti[w->f.pc];
-	const uint64_t wake = s->wake[w->slot];
-	nw->what = "";
-	if (t > wake) {
-		const struct time_set *set = &x->p->set[s->set[w->slot]];
-		uint64_t pipe = set->count ? NEVER : 0;
-		uint32_t busy = 0;
-		for (uint32_t k = 0; k < set->count; k++)
-			if (*s->pipe[set->pipe[k]] >> FIX < pipe) {
-				pipe = *s->pipe[set->pipe[k]] >> FIX;
-				busy = set->pipe[k];
-			}
-		/* A port that this warp itself used last holds nobody up: instructions follow each other. */
-		bool own = s->last == w->slot && nw->lanes;
-		nw->why = pipe == t ? WHY_PIPE : !own ? WHY_PORT : nw->lanes & w->f.active ? WHY_ORDER : WHY_PATH;
-		nw->what = pipe == t ? x->g->spec->pipe[busy].name : "";
+	const struct time_set *set = &x->p->set[w->sched->set[w->slot]];
+	uint64_t operand = 0, pipe = NEVER;
+	nw->why = time_why(x, w, &nw->past, nw->from != NULL, t);
+	nw->what = nw->why == WHY_FETCH ? nw->from : "";
+	for (uint32_t k = 0; nw->why == WHY_PIPE && k < set->count; k++)
+		if (*w->sched->pipe[set->pipe[k]] >> FIX < pipe) {
+			pipe = *w->sched->pipe[set->pipe[k]] >> FIX;
+			nw->what = x->g->spec->pipe[set->pipe[k]].name;
+		}
+	if (nw->why != WHY_OPERAND)
 		return;
-	}
-	uint64_t operand = 0;
-	uint32_t slot = 0;
+	nw->why_pc = w->f.pc;
 	for (uint32_t k = 0; k < ti->wait_count; k++)
 		if (w->ready[ti->wait[k]] >= operand) {
 			operand = w->ready[ti->wait[k]];
-			slot = ti->wait[k];
+			nw->why_pc = nw->writer && ti->wait[k] < nw->slots ? nw->writer[ti->wait[k]] : w->f.pc;
 		}
-	const uint64_t together = w->together ? time_all_back(w, ti, nw->before) : 0;
-	if ((operand == wake || together == wake) && wake > nw->before) {
-		nw->why = WHY_OPERAND;
-		nw->why_pc = nw->writer && slot < nw->slots ? nw->writer[slot] : w->f.pc;
-	} else if (ti->kind == FUNC_LOAD && w->flight && w->flight[w->flight_at] == wake && wake > nw->before) {
-		nw->why = WHY_LOADS;
-	} else if (w->fetched == wake && nw->from) {
-		nw->why = WHY_FETCH;
-		nw->what = nw->from;
-	} else if (w->released == wake) {
-		nw->why = WHY_BARRIER;
-	} else if (!nw->lanes) {
-		nw->why = WHY_START;
-	} else if (!(nw->lanes & w->f.active)) {
-		nw->why = WHY_PATH;
-	} else {
-		nw->why = x->ti[nw->latest].kind == FUNC_BRANCH ? WHY_BRANCH : WHY_ORDER;
-	}
 }
 
 static void another_warp(struct time_run *x, struct note_warp *nw, uint64_t block)
@@ -184,8 +158,7 @@ static void another_warp(struct time_run *x, struct note_warp *nw, uint64_t bloc
 		nw->slots = more ? slots : 0;
 	}
 	nw->block = block;
-	nw->lanes = 0;
-	nw->before = x->start;
+	nw->past = (struct time_past){.before = x->start, .branched = x->start - 1};
 }
 
 void time_note_step(struct time_run *x, struct time_warp *w, uint64_t mask, uint64_t t)
@@ -199,7 +172,7 @@ void time_note_step(struct time_run *x, struct time_warp *w, uint64_t mask, uint
 		another_warp(x, nw, block + 1);
 	if (!w->sub) {
 		nw->first = t;
-		time_reason(x, w, nw, t);
+		reason(x, w, nw, t);
 	}
 	if (w->sub < ti->before && mask)
 		return;
@@ -209,8 +182,8 @@ void time_note_step(struct time_run *x, struct time_warp *w, uint64_t mask, uint
 	n->ev = (struct time_event){.cycle = nw->first - x->start,
 				    .last = t - x->start,
 				    .done = (done > t ? done : t + 1) - x->start,
-				    .before = nw->before - x->start,
-				    .first = !nw->lanes,
+				    .before = nw->past.before - x->start,
+				    .first = !nw->past.lanes,
 				    .sm = w->block->f.sm,
 				    .scheduler = w->sched->index,
 				    .warp = w->f.warp_id,
@@ -224,9 +197,9 @@ void time_note_step(struct time_run *x, struct time_warp *w, uint64_t mask, uint
 	n->places = 0;
 	for (uint32_t k = 0; result && nw->writer && k < ti->write_count; k++)
 		nw->writer[ti->write[k]] = w->f.pc;
-	nw->latest = w->f.pc;
-	nw->lanes = w->f.active;
-	nw->before = t;
+	nw->past.branched = ti->kind == FUNC_BRANCH ? t : nw->past.branched;
+	nw->past.lanes = w->f.active;
+	nw->past.before = t;
 }
 
 void time_note_close(struct time_run *x)

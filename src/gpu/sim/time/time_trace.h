@@ -6,14 +6,13 @@
 
 #define NOTE_PLACES 8
 
-struct note_warp {	  /* by SM and warp */
-	uint64_t block;	  /* of the grid, + 1 */
-	uint64_t before;  /* cycle of its latest issue */
+struct note_warp {	/* by SM and warp */
+	uint64_t block; /* of the grid, + 1 */
+	struct time_past past;
 	uint64_t first;	  /* of the first native step of the one being issued */
 	const char *from; /* where its latest fetch came from; NULL: it had none */
 	uint32_t *writer; /* per slot of the scoreboard: the record that wrote it last */
-	uint32_t slots, latest;
-	uint64_t lanes; /* of its latest issue */
+	uint32_t slots;
 	enum time_why why;
 	uint32_t why_pc;
 	const char *what;
@@ -44,7 +43,5 @@ void time_note_done(struct time_run *x, uint64_t ready); /* of the instruction t
 /* A fetch of w begins, or is there. */
 void time_note_fetch(struct time_gpu *g, const struct time_warp *w, bool begins);
 const char *time_level_name(const struct sim_spec *s, const struct cache_spec *c);
-/* Into nw->why: why the first native step goes out at t and no earlier. */
-void time_reason(struct time_run *x, const struct time_warp *w, struct note_warp *nw, uint64_t t);
 
 #endif

@@ -53,8 +53,8 @@ static inline __attribute__((always_inline)) bool issue_plain(struct time_run *x
 	struct time_sched *s = w->sched;
 	const uint64_t mask = func_mask(&w->f, fi), port = t << FIX;
 	uint64_t next = t;
-	if (__builtin_expect(x->tally != NULL, 0))
-		time_tally_step(x, w, ti, false, mask, t);
+	if (__builtin_expect(x->counted != NULL, 0))
+		time_tally_step(x, w, ti, true, mask, t);
 	s->free = (s->free > port ? s->free : port) + x->g->issue;
 	s->last = w->slot;
 	x->last = t > x->last ? t : x->last;

@@ -1,7 +1,9 @@
 /* fathom exec: a CUDA program with our driver and runtime (src/exec) in place of NVIDIA's. */
 #include "cmd/cmd.h"
 #include "gpu/sim/spec.h"
+#include <elf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -81,6 +83,22 @@ static int stats_to(struct cmd_context *c, const char *path)
 		      : CMD_OK;
 }
 
+/* Of 64 bits and without a loader: then nothing is put before its libraries, because it has none. */
+static bool is_static(const char *path)
+{
+	Elf64_Ehdr h;
+	Elf64_Phdr p;
+	FILE *f = fopen(path, "rb");
+	bool loader = !f || fread(&h, sizeof h, 1, f) != 1 || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 ||
+		      h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_phentsize != sizeof p ||
+		      fseek(f, (long)h.e_phoff, SEEK_SET);
+	for (unsigned k = 0; !loader && k < h.e_phnum; k++)
+		loader = fread(&p, sizeof p, 1, f) != 1 || p.p_type == PT_INTERP;
+	if (f)
+		fclose(f);
+	return !loader;
+}
+
 int cmd_exec(struct cmd_context *c, int argc, char **argv)
 {
 	const char *folder, *gpu;
@@ -107,6 +125,10 @@ int cmd_exec(struct cmd_context *c, int argc, char **argv)
 	if (!words || setenv("FATHOM_EXEC_GPU", gpu, 1))
 		return cmd_fail(c, CMD_DEVICE, "out of memory");
 	memcpy(words, argv, (size_t)argc * sizeof *words);
+	if (is_static(words[0]))
+		fprintf(stderr,
+			"fathom exec: %s is linked statically and loads no libcuda.so.1: it finds no simulated GPU\n",
+			words[0]);
 	execvp(words[0], words);
 	return cmd_fail(c, CMD_FILE, "cannot run %s: %s", words[0], strerror(errno));
 }

@@ -503,7 +503,7 @@ const struct cmd_verb cmd_verbs[] = {
 	 "Runs the program as it is: in place of NVIDIA's driver and runtime it finds ours, which execute its PTX on "
 	 "the simulated GPU. "
 	 "Events read simulated time. The exit code is the program's; 3 when it calls what is not served, which "
-	 "one sentence names. A program "
+	 "one sentence names. Ctrl-C ends the program, and --stats and --check tell of what ran until then. A program "
 	 "without PTX for the GPU has to be compiled with -gencode arch=compute_NN,code=compute_NN. What is served "
 	 "stands in doc/simulator.md.",
      .options = exec_options,

@@ -21,6 +21,7 @@
 #include "gpu/sim/time/time.h"
 #include "ptx/ptx.h"
 #include <pthread.h>
+#include <signal.h>
 
 #define EXEC_EXIT     3			/* as a command that lacks its environment: enum cmd_exit */
 #define EXEC_BASE     0x200000000000ull /* of memory: clear of what the system's loader and sanitizers use */
@@ -120,7 +121,10 @@ struct CUgraph_st {
 struct exec_process {
 	pthread_mutex_t lock;
 	bool open;
-	CUresult sticky; /* the context is dead */
+	volatile sig_atomic_t ending; /* the signal that ends the program, 0: none */
+	int told[2];		      /* a pipe that says which signal it is */
+	pid_t owner;		      /* the process that opened it, which a fork is not */
+	CUresult sticky;	      /* the context is dead */
 	struct arena arena;
 	struct sim_spec *spec;
 	struct time_gpu *time;
@@ -204,10 +208,13 @@ CUresult exec_pack(struct CUfunc_st *f, void **params, void **extra, uint8_t **p
 CUresult exec_launch(struct CUfunc_st *f, const struct exec_shape *s, const uint8_t *packed);
 uint32_t exec_blocks_per_sm(struct CUfunc_st *f, uint64_t threads, uint64_t dynamic_shared);
 
-void exec_check_open(void); /* driver_check.c; if it is asked for */
+void exec_check_open(void); /* driver_check.c; if it is asked for: what is found is summed up when the program ends */
+void exec_check_write(void);
+void exec_signals_open(void); /* driver_signal.c; if there is something to write when a signal ends the program */
 
 /* driver_stats.c */
 void exec_stats_open(void); /* if they are asked for: they are written when the program ends */
+void exec_stats_write(void);
 struct time_stats *exec_stats_of(struct CUfunc_st *f); /* counts the next launch; NULL: nobody asked */
 void exec_stats_launch(struct CUfunc_st *f, const struct exec_shape *s, const struct time_result *r);
 

@@ -22,11 +22,13 @@ static void say(void *to, const char *sentence)
 	exec_say("check: %s", sentence);
 }
 
-static void at_exit(void)
+void exec_check_write(void)
 {
 	const struct exec_heap *h = &exec_process.heap;
 	uint64_t left = 0, bytes = 0;
 	uint32_t wrong, places;
+	if (!exec_process.check)
+		return;
 	for (size_t k = 0; k < h->count; k++)
 		if (!h->block[k].module && !h->block[k].graph) {
 			left++;
@@ -45,7 +47,7 @@ void exec_check_open(void)
 	if (!getenv("FATHOM_EXEC_CHECK"))
 		return;
 	if (sim_check_open(&exec_process.check, &owner, EXEC_BASE, exec_process.memory.region[0].size) ||
-	    atexit(at_exit)) {
+	    atexit(exec_check_write)) {
 		exec_say("out of memory for --check");
 		_exit(EXEC_EXIT);
 	}

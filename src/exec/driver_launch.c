@@ -63,11 +63,13 @@ static double seconds_now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* A program may need far more cycles than anybody waits for: what to do about it is said once. */
+/* A program may need far more cycles than anybody waits for: what to do about it is said once. True: a signal ends it. */
 static bool slow(void *begun, uint64_t blocks_begun, uint64_t blocks)
 {
 	struct exec_process *x = &exec_process;
 	const double now = seconds_now() - *(const double *)begun;
+	if (x->ending)
+		return true;
 	if (!x->slow_told && !x->untimed && x->wall + now > SLOW_SECONDS) {
 		x->slow_told = true;
 		exec_say("kernels have taken %d s of this machine, and of the latest %llu of %llu blocks have begun; "
@@ -105,7 +107,7 @@ static CUresult run(struct CUfunc_st *f, struct func_launch *l, const struct exe
 	exec_stats_launch(f, s, &r);
 	x->ns += x->untimed ? fmax(q.host_ns, 1e9 * x->spec->host.launch_interval) : r.ns + q.host_ns;
 	print(x);
-	return r.end == TIME_DONE ? EXEC_OK : failed(f, &r);
+	return r.end == TIME_DONE || x->ending ? EXEC_OK : failed(f, &r);
 }
 
 /* All blocks have to be there at once: they wait for each other, by a word behind the first one of the workspace. */

@@ -77,6 +77,7 @@ static int open_device(struct exec_process *x)
 	time_threads(x->time, threads_wanted());
 	exec_stats_open();
 	exec_check_open();
+	exec_signals_open();
 	x->open = true;
 	return 0;
 }
@@ -84,6 +85,8 @@ static int open_device(struct exec_process *x)
 CUresult exec_leave(CUresult r)
 {
 	pthread_mutex_unlock(&exec_process.lock);
+	while (exec_process.ending) /* the program's end has begun, and what it does now would be counted */
+		pause();
 	return r;
 }
 

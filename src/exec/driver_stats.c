@@ -47,9 +47,11 @@ static struct sim_kernel_stats of(const struct CUfunc_st *f)
 					 .ns = f->ns};
 }
 
-static void write_stats(void)
+void exec_stats_write(void)
 {
 	struct exec_process *x = &exec_process;
+	if (!x->stats)
+		return;
 	const bool json = *x->stats;
 	uint64_t launches = 0, cycles = 0;
 	struct str out;
@@ -85,6 +87,6 @@ void exec_stats_open(void)
 {
 	exec_process.stats = getenv("FATHOM_EXEC_STATS");
 	str_init(&exec_process.log);
-	if (exec_process.stats && atexit(write_stats))
+	if (exec_process.stats && atexit(exec_stats_write))
 		exec_process.stats = NULL;
 }

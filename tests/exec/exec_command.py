@@ -5,9 +5,11 @@ Usage: exec_command.py FATHOM PROGRAM
 """
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 FATHOM, PROGRAM = sys.argv[1:]
 # what the program does, how it ends, and what it or the library says
@@ -49,6 +51,27 @@ def statistics(folder):
     return [f"statistics: {what}: {got}" for what, good in checks.items() if not good]
 
 
+def ended(folder):
+    """Ctrl-C in the middle of a kernel: the program ends by it, and what was counted is written."""
+    bad = []
+    path = os.path.join(folder, "ended.json")
+    for signo in (signal.SIGINT, signal.SIGTERM):
+        words = [FATHOM, "exec", "--gpu", "toy", "--check", "--stats", path, "--", PROGRAM, "endless"]
+        # A shell in the background has its children ignore SIGINT.
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as p:
+            begun = p.stdout.readline()
+            time.sleep(0.5)
+            p.send_signal(signo)
+            said = p.communicate(timeout=60)[1]
+        with open(path, encoding="utf-8") as f:
+            kernels = json.load(f)["kernels"]
+        if p.returncode != -signo or begun != "begun\n" or "ended by a signal" not in said or "0 accesses" not in said or [
+                k["kernel"] for k in kernels] != ["endless"] or not 0 < kernels[0]["occupancy"]["reached"] <= kernels[0]["occupancy"]["possible"]:
+            bad.append(f"ended by {signo}: {p.returncode}: {begun}{said}{kernels}")
+    return bad
+
+
 def checks():
     """What --check says of a careless program, and that it has nothing to say of a good one; without it neither hears of anything."""
     bad = []
@@ -66,7 +89,7 @@ def checks():
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        bad = statistics(folder) + checks()
+        bad = statistics(folder) + checks() + ended(folder)
     for what, code, words in CASES:
         r = run("--gpu", "toy", "--", PROGRAM, what)
         if r.returncode != code or words not in r.stdout + r.stderr:

@@ -1,6 +1,6 @@
 /* A CUDA program without CUDA: it registers a fat binary as the code does that nvcc makes, and checks what comes out. By its first argument:
  * plain, lz4: the PTX as it is, or compressed; driver: through the driver's interface; managed; events; textures;
- * careless: wrong in ways that only --check sees;
+ * careless: wrong in ways that only --check sees; endless: a kernel that counts for hours;
  * and what has to fail: unserved, fault, new (PTX for a GPU that this is not), native (no PTX). */
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,7 +80,8 @@ static const char ptx[] =
     "\tmov.u64 %%d2, room; mul.wide.u32 %%d3, %%r0, 4; add.u64 %%d3, %%d3, %%d2; st.shared.u32 [%%d3], %%r1;\n"
     "\tld.shared.u32 %%r2, [room+252];\n"
     "\tst.global.u32 [%%d1+400], %%r2; ret;\n}\n"
-    ".visible .entry wild()\n{\n\t.reg .u64 %%d; mov.u64 %%d, 0x7000000000; st.global.u64 [%%d], %%d; ret;\n}\n";
+    ".visible .entry wild()\n{\n\t.reg .u64 %%d; mov.u64 %%d, 0x7000000000; st.global.u64 [%%d], %%d; ret;\n}\n"
+    ".visible .entry endless()\n{\n\t.reg .u64 %%d; mov.u64 %%d, 0;\nL:\tadd.u64 %%d, %%d, 1; bra L;\n}\n";
 
 /* ---- a fat binary ---- */
 static uint8_t image[16384];
@@ -147,7 +148,7 @@ static void make_image(const char *target, bool packed, bool native)
 }
 
 /* ---- the program ---- */
-static char scale_stub, wild_stub, careless_stub, total_shadow, factor_shadow;
+static char scale_stub, wild_stub, endless_stub, careless_stub, total_shadow, factor_shadow;
 
 static void check(bool good, const char *what)
 {
@@ -162,6 +163,7 @@ static void register_all(void)
 	void **h = __cudaRegisterFatBinary(&wrapper);
 	__cudaRegisterFunction(h, &scale_stub, "scale", "scale", -1, NULL, NULL, NULL, NULL, NULL);
 	__cudaRegisterFunction(h, &wild_stub, "wild", "wild", -1, NULL, NULL, NULL, NULL, NULL);
+	__cudaRegisterFunction(h, &endless_stub, "endless", "endless", -1, NULL, NULL, NULL, NULL, NULL);
 	__cudaRegisterFunction(h, &careless_stub, "careless", "careless", -1, NULL, NULL, NULL, NULL, NULL);
 	__cudaRegisterVar(h, &total_shadow, "total", "total", 0, 4, 0, 0);
 	__cudaRegisterVar(h, &factor_shadow, "factor", "factor", 0, 8, 1, 0);
@@ -279,6 +281,11 @@ int main(int argc, char **argv)
 		cudaGraphDebugDotPrint();
 	if (!strcmp(what, "careless"))
 		return careless();
+	if (!strcmp(what, "endless")) {
+		puts("begun");
+		fflush(stdout);
+		return launch(&endless_stub, 1, 1, NULL) + cudaDeviceSynchronize();
+	}
 	if (strcmp(what, "fault") != 0)
 		return runtime(!strcmp(what, "managed"));
 	check(launch(&wild_stub, 1, 1, NULL) == 0, "the launch");

@@ -454,6 +454,8 @@ void time_blocks_stop(struct time_run *x)
 			if (!w)
 				continue;
 			struct time_block *b = w->block;
+			if (x->tally && w->past.lanes)
+				time_tally_done(x, w, x->last);
 			warp_leave(x, w);
 			if (!b->alive)
 				block_leave(x, b);

@@ -397,12 +397,12 @@ int time_run_all(struct time_gpu *g, struct time_grid *grid, struct time_result 
 	else
 		run_epochs(g, grid);
 	time_note_close(&whole);
-	time_tally_close(g, grid);
 	for (uint32_t n = 0; n < g->spec->cluster_count; n++) {
 		out_of_memory |= g->cluster[n].out_of_memory;
 		time_blocks_stop(&g->cluster[n].run);
 		time_far_clear(&g->cluster[n]);
 	}
+	time_tally_close(g, grid);
 	func_clusters_close(grid->l);
 	gather(g, grid, r, &g->now);
 	r->cycles = g->now - grid->start;

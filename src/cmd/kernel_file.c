@@ -115,7 +115,7 @@ int kernel_file_number(struct cmd_context *c, const char *text, const struct ptx
 	double d = strtod(text, &end);
 	bool single = *end == 'f' && !end[1];
 	if (end == text || (*end && !single))
-		return cmd_fail(c, CMD_USAGE, "an argument is a number or a buffer, not \"%s\"", text);
+		return cmd_fail(c, CMD_USAGE, "a number or a buffer belongs here, not \"%s\"", text);
 	float f = (float)d;
 	a->kind = p->size == 8 && !single ? ARG_F64 : ARG_F32;
 	a->bits = 0;

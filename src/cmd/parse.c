@@ -130,6 +130,7 @@ static int take_word(struct cmd_context *c, const struct cmd_verb *v, char **arg
 int cmd_parse(struct cmd_context *c, const struct cmd_verb *verb, int *argc, char ***argv)
 {
 	size_t words = (size_t)(*argc > 0 ? *argc : 0);
+	const struct cmd_option *unlike = NULL; /* a word stands behind it that is no file of its own */
 	bool options_end = false;
 	char **operands;
 	int n = 0;
@@ -153,6 +154,9 @@ int cmd_parse(struct cmd_context *c, const struct cmd_verb *verb, int *argc, cha
 		} else {
 			operands[n++] = word;
 			options_end = options_end || verb->words;
+			if (i && c->given_count && !c->given[c->given_count - 1].value &&
+			    c->given[c->given_count - 1].option->endings && (*argv)[i - 1][0] == '-')
+				unlike = c->given[c->given_count - 1].option;
 		}
 	}
 	*argc = n;
@@ -162,6 +166,9 @@ int cmd_parse(struct cmd_context *c, const struct cmd_verb *verb, int *argc, cha
 	if (n < verb->least)
 		return cmd_fail(c, CMD_USAGE, "%s needs %s; `fathom %s --help` shows examples", verb->name,
 				verb->operands, verb->name);
+	if (n > verb->most && unlike)
+		return cmd_fail(c, CMD_USAGE, "--%s takes a file whose name ends in %s, not '%s'", unlike->name,
+				unlike->endings, operands[verb->most]);
 	if (n > verb->most)
 		return cmd_fail(c, CMD_USAGE,
 				"%s does not know what to do with '%s'; `fathom %s --help` shows examples", verb->name,

@@ -132,8 +132,9 @@ static int arguments(struct cmd_context *c, struct kernel *k)
 			return rc;
 		if (n >= f->param_count || there[n])
 			return cmd_fail(c, CMD_USAGE,
-					n >= f->param_count ? "%s takes %u arguments, more were given with --arg"
-							    : "an argument of %s (of %u) was given twice",
+					n >= f->param_count
+					    ? "more arguments of %s were given with --arg than the %u that it takes"
+					    : "an argument of %s (of %u) was given twice",
 					f->name, f->param_count);
 		if (str_starts(value, "buf:")) {
 			rc = bytes_of(c, value + 4, &bytes);
@@ -149,8 +150,8 @@ static int arguments(struct cmd_context *c, struct kernel *k)
 		count++;
 	}
 	if (count != f->param_count)
-		return cmd_fail(c, CMD_USAGE, "%s takes %u arguments, %u were given with --arg", f->name,
-				f->param_count, count);
+		return cmd_fail(c, CMD_USAGE, "%s takes %u argument%s, not %u", f->name, f->param_count,
+				f->param_count == 1 ? "" : "s", count);
 	k->launch.arg_count = count;
 	return CMD_OK;
 }

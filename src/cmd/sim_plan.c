@@ -320,7 +320,8 @@ int sim_plan_launch(struct cmd_context *c, struct gpu *g, struct sim_plan *p, ui
 	memcpy(l->block, from->block, sizeof l->block);
 	snprintf(l->entry, sizeof l->entry, "%s", f->name);
 	if (from->arg_count != f->param_count)
-		rc = cmd_fail(c, CMD_USAGE, "%s takes %u arguments, not %u", f->name, f->param_count, from->arg_count);
+		rc = cmd_fail(c, CMD_USAGE, "%s takes %u argument%s, not %u", f->name, f->param_count,
+			      f->param_count == 1 ? "" : "s", from->arg_count);
 	for (uint32_t k = 0; !rc && k < from->arg_count; k++)
 		sim_argument(g, k, NULL);
 	for (uint32_t k = 0; !rc && k < from->arg_count; k++)

@@ -161,8 +161,8 @@ static int arguments_of(const struct fathom_kernel *k, const struct ptx_func *f,
 			struct predict_arg **args, struct err *e)
 {
 	if (k->argument_count != f->param_count)
-		return err_set(e, -EINVAL, "%s takes %u arguments, and %zu were given", f->name, f->param_count,
-			       k->argument_count);
+		return err_set(e, -EINVAL, "%s takes %u argument%s, not %zu", f->name, f->param_count,
+			       f->param_count == 1 ? "" : "s", k->argument_count);
 	*args = ARENA_ARRAY(a, f->param_count + 1, struct predict_arg);
 	if (!*args)
 		return err_nomem(e);

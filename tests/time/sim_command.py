@@ -279,7 +279,8 @@ with tempfile.TemporaryDirectory() as folder:
     refused("no seed", run(*[a.replace("random:2:5", "random:2") for a in place3]), 2, "random:WORDS:SEED")
     refused("no type", run(*place3, "--out-type", "u8"), 2, "u8")
 
-    refused("few arguments", run(*place, "--arg", "out:8"), 2, "takes 3 arguments")
+    refused("few arguments", run(*place, "--arg", "out:8"), 2, "takes 3 arguments, not 1")
+    refused("a file of another kind", run(*place, "--arg", "out:8", "--stats", "out.txt"), 2, "--stats takes a file whose name ends in .json")
     refused("no number", run(*place, "--arg", "out:8", "--arg", "seven", "--arg", "1"), 2, "seven")
     refused("no size", run(*place, "--arg", "out:none", "--arg", "7", "--arg", "1"), 2, "none")
     refused("too large", run(*place, "--arg", "out:8", "--arg", "5000000000", "--arg", "1"), 2, "5000000000")

@@ -314,8 +314,8 @@ static int arguments(const struct sim *g, const struct sim_kernel *k, const stru
 		     struct err *e)
 {
 	if (l->arg_count != k->func->param_count)
-		return err_set(e, -EINVAL, "%s takes %u arguments, %u were given", k->name, k->func->param_count,
-			       l->arg_count);
+		return err_set(e, -EINVAL, "%s takes %u argument%s, not %u", k->name, k->func->param_count,
+			       k->func->param_count == 1 ? "" : "s", l->arg_count);
 	for (uint32_t i = 0; i < l->arg_count; i++) {
 		const struct launch_arg *a = &l->args[i];
 		const struct ptx_param *p = &k->func->param[i];

@@ -202,18 +202,19 @@ static uint32_t rival(const struct byte *x, uint32_t now, uint32_t me, bool stor
 	return store && x->read == now && x->reader != me ? x->reader : 0;
 }
 
-/* Threads of one warp are not told apart. What an atomic writes races with nothing. */
+/* Threads of one warp are not told apart. What an atomic writes races with nothing, and what the system keeps there is nobody's business. */
 static void shared(struct sim_check *c, const struct func_warp *w, const struct func_inst *f, const struct func_info *i,
 		   uint32_t lane)
 {
 	struct block_state *s = state_of(c, w->block);
 	const uint32_t warp = w->thread / w->block->launch->warp_size;
-	const uint64_t first = w->addr[lane], end = first + f->bytes;
+	const uint64_t first = w->addr[lane], end = first + f->bytes,
+		       system = w->block->launch->program->reserved_bytes;
 	if (!s || warp >= s->warps)
 		return;
 	const uint32_t now = s->barriers[warp] + 1, me = warp + 1;
 	const bool store = f->kind == FUNC_STORE, atomic = f->kind == FUNC_ATOMIC;
-	for (uint64_t k = first; k < end && k < s->bytes; k++) {
+	for (uint64_t k = first < system ? system : first; k < end && k < s->bytes; k++) {
 		struct byte *x = &s->byte[k];
 		char what[160];
 		if (!store && !x->written && c->shared_seen) {

@@ -8,22 +8,26 @@ static uint64_t align_up(uint64_t at, uint64_t align)
 	return (at + align - 1) / align * align;
 }
 
-static void mark_operand(const struct ptx_operand *o, bool *used)
+/* used: of each variable, and behind them of the system's shared memory. */
+static void mark_operand(const struct decoder *d, const struct ptx_operand *o, bool *used)
 {
+	if (o->kind == PTX_OPND_SREG && o->index >= PTX_SREG_RESERVED_BEGIN && o->index <= PTX_SREG_RESERVED_1)
+		used[d->m->var_count] = true;
 	if ((o->kind == PTX_OPND_SYMBOL || o->kind == PTX_OPND_ADDRESS) && o->sym >= 0)
 		used[o->sym] = true;
 }
 
 /* What function f names; a function that it calls is put on the list unless it stood there before. */
-static void mark(const struct ptx_func *f, bool *used, bool *listed, uint32_t *list, uint32_t *count)
+static void mark(const struct decoder *d, const struct ptx_func *f, bool *used, bool *listed, uint32_t *list,
+		 uint32_t *count)
 {
 	for (uint32_t k = 0; k < f->inst_count; k++) {
 		const struct ptx_inst *in = &f->insts[k];
 		for (unsigned x = 0; x < in->operand_count; x++) {
 			const struct ptx_operand *o = &in->operand[x];
-			mark_operand(o, used);
+			mark_operand(d, o, used);
 			for (int v = 0; o->kind == PTX_OPND_VECTOR && v < o->count; v++)
-				mark_operand(&in->vec[o->index + v], used);
+				mark_operand(d, &in->vec[o->index + v], used);
 			if (o->kind == PTX_OPND_FUNC && !listed[o->index]) {
 				listed[o->index] = true;
 				list[(*count)++] = (uint32_t)o->index;
@@ -39,7 +43,7 @@ static int mark_all(struct decoder *d, const struct ptx_func *entry, bool *used)
 	bool *listed = mem_zero((size_t)m->func_count + 1, sizeof *listed);
 	uint32_t *list = mem_zero((size_t)m->func_count + 1, sizeof *list), count = 0;
 	if (listed && list) {
-		mark(entry, used, listed, list, &count);
+		mark(d, entry, used, listed, list, &count);
 		for (uint32_t k = 0; k < m->var_count; k++)
 			for (uint32_t n = 0; n < m->vars[k].address_count; n++) {
 				int32_t func = m->vars[k].addresses[n].func;
@@ -49,7 +53,7 @@ static int mark_all(struct decoder *d, const struct ptx_func *entry, bool *used)
 				}
 			}
 		for (uint32_t k = 0; k < count; k++)
-			mark(&m->funcs[list[k]], used, listed, list, &count);
+			mark(d, &m->funcs[list[k]], used, listed, list, &count);
 	}
 	int rc = listed && list ? 0 : err_nomem(d->e);
 	mem_free(listed);
@@ -86,7 +90,9 @@ uint64_t func_global_bytes(const struct ptx_module *m)
 static void place_all(struct decoder *d, const bool *used)
 {
 	const struct ptx_module *m = d->m;
-	uint64_t shared = 0, constant = 0, global = globals_of(d);
+	d->p->reserved = d->target->cc < 80 ? 0 : FUNC_RESERVED;
+	d->p->reserved_bytes = used[m->var_count] ? d->p->reserved : 0;
+	uint64_t shared = d->p->reserved_bytes, constant = 0, global = globals_of(d);
 	uint64_t dynamic = 1; /* what the launch's shared memory begins at a multiple of */
 	for (uint32_t k = 0; k < m->var_count; k++) {
 		const struct ptx_var *v = &m->vars[k];

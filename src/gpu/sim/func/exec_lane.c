@@ -169,8 +169,17 @@ static uint64_t sreg_value(const struct func_warp *w, int reg, uint32_t l)
 	case PTX_SREG_DYNAMIC_SMEM_SIZE:
 		return k->shared_bytes - (uint32_t)k->program->shared_static;
 	case PTX_SREG_AGGR_SMEM_SIZE:
+		return k->shared_bytes - k->program->reserved_bytes + k->program->reserved;
 	case PTX_SREG_TOTAL_SMEM_SIZE:
-		return k->shared_bytes;
+		return k->shared_bytes - k->program->reserved_bytes;
+	case PTX_SREG_RESERVED_END:
+		return k->program->reserved ? FUNC_RESERVED_USED : 0;
+	case PTX_SREG_RESERVED_CAP:
+		return k->program->reserved;
+	case PTX_SREG_RESERVED_BEGIN:
+	case PTX_SREG_RESERVED_0:
+	case PTX_SREG_RESERVED_1:
+		return 0;
 	case PTX_SREG_CLOCK:
 		return (uint32_t)w->clock;
 	case PTX_SREG_CLOCK_HI:

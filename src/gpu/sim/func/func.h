@@ -30,6 +30,10 @@
 #define FUNC_CLUSTER_MOST 16
 /* In the window of shared memory a block's own comes first. That of the block with rank n of its cluster begins at (n + 1) * this. */
 #define FUNC_RANK_BYTES 0x00080000ull
+/* Shared memory of each block that is the system's from sm_80 on: CUDA C++ Programming Guide, compute capabilities. What is in use of it is
+ * cooperative_groups/details/memory.h's, and what an H200 answers. */
+#define FUNC_RESERVED	   1024u
+#define FUNC_RESERVED_USED 288u
 /* Windows of the generic address space. Global addresses are themselves; cvta adds or takes off these. */
 #define FUNC_SHARED_WINDOW  0x01000000ull /* .. 16 MB */
 #define FUNC_LOCAL_WINDOW   0x02000000ull
@@ -145,6 +149,8 @@ struct func_program {
 	uint32_t param_count, param_bytes;
 	uint64_t
 	    shared_static; /* bytes of .shared variables; dynamic shared memory starts there, aligned as its variable asks, to 16 at least */
+	uint32_t reserved_bytes;    /* of them the system's, which come first: of programs that ask where they are */
+	uint32_t reserved;	    /* that a block of this GPU has beside its own */
 	uint64_t local_bytes;	    /* of one thread; the last ones are its stack, where functions call themselves */
 	uint64_t frame_bytes;	    /* of the largest frame there, without registers */
 	uint64_t const_bytes;	    /* module's .const variables, laid out from 0 in order of declaration */

@@ -226,6 +226,37 @@ static void deep_calls_are_refused(void **state)
 	}
 }
 
+/* As an H200 answers, whose kernel has 16 bytes of its own here. Before sm_80 there is none. */
+static void shared_memory_of_the_system(void **state)
+{
+	(void)state;
+	static const uint32_t card[] = {0, 0x120, 0x400, 0, 0x410, 16, 0x400, 7};
+	for (int cc = 70; cc <= 90; cc += 20) {
+		struct func_fixture f;
+		fixture_open(&f);
+		assert_int_equal(
+		    fixture_load(
+			&f,
+			".version 8.0\n.target sm_70\n.address_size 64\n"
+			".entry k(.param .u64 out) { .shared .align 4 .b8 own[16]; .reg .u64 o; .reg .u32 r<8>;\n"
+			"ld.param.u64 o, [out]; mov.u32 r0, %reserved_smem_offset_begin;\n"
+			"mov.u32 r1, %reserved_smem_offset_end; mov.u32 r2, %reserved_smem_offset_cap;\n"
+			"mov.u32 r3, %reserved_smem_offset_1; mov.u32 r4, %aggr_smem_size;\n"
+			"mov.u32 r5, %total_smem_size; mov.u32 r6, own; st.shared.u32 [own], 5; st.shared.u32 [r3], "
+			"7;\n"
+			"ld.shared.u32 r7, [r3]; st.global.v4.u32 [o], {r0, r1, r2, r3};\n"
+			"st.global.v4.u32 [o+16], {r4, r5, r6, r7}; }\n",
+			cc),
+		    0);
+		f.block[0] = 1;
+		fixture_run(&f);
+		const uint32_t *w = (const uint32_t *)f.out->data;
+		for (unsigned k = 0; k < 8; k++)
+			assert_int_equal(w[k], cc == 90 ? card[k] : k == 7 ? 7 : k == 4 || k == 5 ? 16 : 0);
+		fixture_close(&f);
+	}
+}
+
 /* Loads of shared memory that the instruction behind them takes as an operand: L and U, of each record. */
 /* A loop of so many registers that rows have to be shared: by those of a stretch, of a callee, and of a loop within it. */
 static void more_registers_than_rows(void **state)
@@ -338,6 +369,7 @@ int main(void)
 	    cmocka_unit_test(untouched_local_memory_is_what_was_left),
 	    cmocka_unit_test(deep_calls_are_refused),
 	    cmocka_unit_test(more_registers_than_rows),
+	    cmocka_unit_test(shared_memory_of_the_system),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

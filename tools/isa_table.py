@@ -9,6 +9,7 @@ import sys
 
 BEGIN, END = "<!-- made by tools/isa_table.py -->\n", "<!-- end -->\n"
 WIDTH = 8
+SM = 90  # of the latest GPU that is described
 
 
 def names(root, file, macro):
@@ -24,9 +25,11 @@ def rows(words):
 
 def table(root):
     done, missing = names(root, "ops.def", "PTX_OP"), names(root, "isa.def", "PTX_ISA")
+    with open(os.path.join(root, "src", "ptx", "isa.def"), encoding="utf-8") as f:
+        later = sum(int(sm) > SM for sm in re.findall(r'^PTX_ISA\("[^"]+", (\d+)\)', f.read(), re.MULTILINE))
     head = "|" + " |" * WIDTH + "\n|" + "---|" * WIDTH + "\n"
-    return (f"{BEGIN}Executed, {len(done)} of {len(done) + len(missing)}:\n\n{head}{rows(done)}\n"
-            f"Not executed; a kernel that has one is refused when it is loaded, and the other kernels of its module are not:\n\n"
+    return (f"{BEGIN}Executed, {len(done)} of the {len(done) + len(missing) - later} up to sm_{SM}:\n\n{head}{rows(done)}\n"
+            f"Not executed, {later} of them from later GPUs. A kernel that has one is refused when it is loaded; other kernels of its module are not:\n\n"
             f"{head}{rows(missing)}{END}")
 
 

@@ -4,17 +4,26 @@
 enum { SPLIT_CHASE, SPLIT_LAP };
 enum { PERCENT = 1, PART = 8 /* of the memory that may be walked */ };
 
-/* Loads that may use the L1, of launches without shared memory that ask for the least of it. */
+/* Loads that may use the L1, of launches that ask for the least shared memory. */
 static int divided(struct job *j, int rc)
 {
 	j->launch.shared_percent = PERCENT;
 	return rc;
 }
 
+static uint32_t records(const struct study *s)
+{
+	return chase_split_room(study_device(s), study_finding(s, "shared.splits"));
+}
+
+/* Blocks have more than what is asked for, so that a driver makes room for one of them: an H200's makes room for all 32 that an SM may have where they
+ * have no shared memory, and each takes 1 KB. */
 static int setup_chase(const struct study *s, double x, const double *p, struct job *j)
 {
 	const struct chase_kernel k = {.template_path = "probes/global_cache/global_chase.ptx",
-				       .load = chase_load_of(s, WAY_NEAR)};
+				       .load = chase_load_of(s, WAY_NEAR),
+				       .in_shared = true,
+				       .records = records(s)};
 	return divided(j, chase_setup(s, x, p, j, &k));
 }
 
@@ -45,8 +54,8 @@ static void study_split(struct study *s)
 			       .limit = most && most < CHASE_NEAR_LIMIT ? most : CHASE_NEAR_LIMIT,
 			       .reach = reach == UINT64_MAX ? 0 : reach,
 			       .word = 8,
-			       .room = chase_room(d, false),
-			       .quiet_room = chase_room(d, false),
+			       .room = records(s),
+			       .quiet_room = records(s),
 			       .first_only = true};
 	struct chase_run walk[2];
 
@@ -78,8 +87,10 @@ const struct probe probe_split_cache = {
     .name = "split_cache",
     .asks = "What are size, line, ways and sets of the L1 where a launch asks for the least shared memory?",
     .source = "Mei 2014, 4.2: the other splits of an L1 that is one array with shared memory",
-    .how = "The same chase as in global memory, by launches that have no shared memory and ask for next to none. It "
-	   "is asked where launches were seen to divide an SM's memory in several ways.",
+    .how = "The same chase as in global memory, by launches that ask for next to no shared memory. "
+	   "Their blocks have no more than the least division has. It is asked where launches were seen to divide an "
+	   "SM's memory in several "
+	   "ways.",
     .fooled = "A driver that keeps an earlier division: what launches get was counted by blocks that are on an SM at "
 	      "a time. Nothing is asked where that does not follow from what they ask for.",
     .needs = needs,

@@ -89,6 +89,13 @@ uint32_t chase_room(const struct device_info *d, bool in_shared)
 	return fits < SHARED_ROOM ? (uint32_t)fits : SHARED_ROOM;
 }
 
+uint32_t chase_split_room(const struct device_info *d, const struct finding *splits)
+{
+	const double least = splits && splits->value.array_count ? splits->value.array[0] : 0,
+		     fits = fmax(floor((least - CHASE_SHARED_SPARE) / 4), 0);
+	return (uint32_t)fmin(fits, chase_room(d, true));
+}
+
 /* Bytes of a warp's local memory that its lanes copy at once. */
 static uint64_t local_batch(const struct device_info *d)
 {
@@ -206,7 +213,8 @@ static int ring_setup(const struct study *s, double x, const double *p, struct j
 
 int chase_setup(const struct study *s, double x, const double *p, struct job *j, const struct chase_kernel *k)
 {
-	const uint32_t timed = (uint32_t)p[CHASE_TIMED], most = chase_room(study_device(s), k->in_shared),
+	const uint32_t timed = (uint32_t)p[CHASE_TIMED],
+		       most = k->records ? k->records : chase_room(study_device(s), k->in_shared),
 		       room = timed < most ? timed : most;
 	int rc = ring_setup(s, x, p, j, k, CHASE_HEAD + room,
 			    timed <= CHASE_BRIEF && timed > CHASE_BRIEF - CHASE_AGAIN ? BRIEF_REPEATS : CHASE_REPEATS);

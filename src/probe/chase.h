@@ -63,12 +63,15 @@ struct chase_kernel {
 	const char *template_path;
 	struct chase_load load;
 	uint64_t
-	    local_bytes; /* of a thread, and the ring lies in the local memory of a warp, copied from global; else 0 */
-	bool in_shared;	 /* records wait in shared memory; else they go past the L1 */
+	    local_bytes;  /* of a thread, and the ring lies in the local memory of a warp, copied from global; else 0 */
+	bool in_shared;	  /* records wait in shared memory; else they go past the L1 */
+	uint32_t records; /* that wait there at most; 0: as many as chase_room() */
 };
 int chase_setup(const struct study *s, double x, const double *p, struct job *j, const struct chase_kernel *k);
 /* Records that one launch can bring back: chase_path.room. */
 uint32_t chase_room(const struct device_info *d, bool in_shared);
+/* Of a launch that gets the least of shared.splits: as many as wait in so much. */
+uint32_t chase_split_room(const struct device_info *d, const struct finding *splits);
 int lap_setup(const struct study *s, double x, const double *p, struct job *j, const struct chase_kernel *k);
 
 /* ---- one chase, read back ---- */

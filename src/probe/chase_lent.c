@@ -63,15 +63,16 @@ static void estimate(struct finding_list *l, struct finding *f, const char *what
 	f->hi = whole + part;
 }
 
-void chase_lent_estimate(struct finding_list *l, uint64_t taken)
+void chase_lent_estimate(struct finding_list *l, uint64_t taken, uint64_t divided)
 {
 	for (size_t i = 0; i < l->count; i++) {
 		struct finding *f = &l->items[i];
 		if (f->verdict != VERDICT_BOUND || !(f->notes & NOTE_LENT))
 			continue;
+		const uint64_t bytes = strstr(f->key, ".split.") ? divided : taken;
 		if (str_ends(f->key, "size"))
-			estimate(l, f, "size", false, taken);
+			estimate(l, f, "size", false, bytes);
 		else if (str_ends(f->key, "ways"))
-			estimate(l, f, "ways", true, taken);
+			estimate(l, f, "ways", true, bytes);
 	}
 }

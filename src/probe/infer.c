@@ -2,6 +2,7 @@
 #include "probe/batch.h"
 #include "probe/chase.h"
 #include "probe/engine.h"
+#include "probe/gates.h"
 #include "probe/study.h"
 #include <errno.h>
 #include <stdio.h>
@@ -78,7 +79,8 @@ int findings_finish(struct run *r)
 	same_cache_estimate(&r->findings);
 	if (gates_apply(&r->findings))
 		return -ENOMEM;
-	chase_lent_estimate(&r->findings, 4 * (uint64_t)chase_room(&r->device, true));
+	chase_lent_estimate(&r->findings, 4 * (uint64_t)chase_room(&r->device, true),
+			    4 * (uint64_t)chase_split_room(&r->device, gates_find(&r->findings, "shared.splits")));
 	same_cache_lent(&r->findings);
 	return 0;
 }

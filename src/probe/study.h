@@ -92,8 +92,9 @@ void same_cache_estimate(struct finding_list *l);
 void same_cache_lent(struct finding_list *l);
 
 /* chase_lent.c: of a first level of which shared memory took a part, size and ways that are BOUND become LIKELY where they are known to a quarter:
- * what was seen, and what as many bytes as a launch takes make up, in whole ways where those are known. After the gates, which take them for bounds. */
-void chase_lent_estimate(struct finding_list *l, uint64_t taken);
+ * what was seen, and what as many bytes as a launch takes make up, in whole ways where those are known. After the gates, which take them for bounds.
+ * divided: what a launch takes that gets the least of shared.splits. */
+void chase_lent_estimate(struct finding_list *l, uint64_t taken, uint64_t divided);
 
 /* infer.c: what is done to all findings of a run once each probe has concluded. 0 or -ENOMEM. */
 int findings_finish(struct run *r);

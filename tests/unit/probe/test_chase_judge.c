@@ -186,7 +186,7 @@ static void what_shared_memory_takes_is_not_counted(void **state)
 	is(&r, "ways", VERDICT_BOUND, 4);
 	is(&r, "sets", VERDICT_MEASURED, 8);
 	/* What a launch takes is whole ways of all sets, and drivers may take as much again: here that is too much to say more. */
-	chase_lent_estimate(&r.findings, 511);
+	chase_lent_estimate(&r.findings, 511, 0);
 	is(&r, "size", VERDICT_BOUND, 2048);
 	run_free(&r);
 }
@@ -217,7 +217,7 @@ static void what_is_known_to_a_quarter_is_estimated(void **state)
 			assert_int_equal(findings_add(&l, &lent_level[i]), 0);
 		if (!known)
 			l.items[2].verdict = VERDICT_INCONCLUSIVE;
-		chase_lent_estimate(&l, 3 * 1024 - 1);
+		chase_lent_estimate(&l, 3 * 1024 - 1, 0);
 		assert_int_equal(l.items[0].verdict, VERDICT_LIKELY);
 		assert_int_equal(l.items[1].verdict, known ? VERDICT_LIKELY : VERDICT_BOUND);
 		assert_true(l.items[0].lo == 51200 && l.items[1].lo == 50);

@@ -1,6 +1,7 @@
 /* What is drawn in streams: bytes of two launches that differ in length alone, over what their cycles differ by. */
 #include "bandwidth.h"
 #include "base/arena.h"
+#include "stat/stat.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -121,6 +122,7 @@ struct rate {
 	/* Time of all warps over that of the half which is first, of what the longer launch has more. */
 	double straggling;
 	double apart; /* the same of the whole longer launch */
+	bool differ;  /* repeats are so far apart that they say nothing */
 	double ends;  /* part of the longer launch that a launch of no length would take, or a launch is shorter by */
 	const struct point *at; /* says why there is no value */
 };
@@ -170,7 +172,24 @@ static struct rate stream_rate(struct study *s, unsigned experiment, const doubl
 	r.straggling = (end[1][1] - end[0][1]) / (end[1][0] - end[0][0]);
 	r.apart = end[1][1] / end[1][0];
 	r.value = fmin(fmax(2 * r.lo * r.hi / (r.lo + r.hi), r.lo), r.hi);
+	r.differ = r.hi > APART * r.lo;
 	return r;
+}
+
+/* A place that is slow is so in both lengths: launches of two places, subtracted, differ by twice as much as the places do. own: the rates of each
+ * place. All but the slowest have to agree; the interval has that one, too. */
+static void each_its_own(double *own, struct rate *r)
+{
+	double scratch[PLACES];
+	for (unsigned k = 0; k < PLACES; k++)
+		if (!(own[k] > 0))
+			return;
+	const double slowest = stat_quantile(own, PLACES, 0, scratch),
+		     second = stat_quantile(own, PLACES, 1.0 / (PLACES - 1), scratch);
+	r->lo = slowest;
+	r->hi = stat_quantile(own, PLACES, 1, scratch);
+	r->differ = r->hi > APART * second;
+	r->value = fmin(fmax(r->value, r->lo), r->hi);
 }
 
 /* Where two places differ, one launch of them may have been disturbed, or lain in a slow part of the memory: the value is that of the quickest of
@@ -179,7 +198,7 @@ static struct rate stream_rate(struct study *s, unsigned experiment, const doubl
 static void steady_value(struct study *s, unsigned experiment, const double *given, unsigned rounds, double round_bytes,
 			 struct rate *r)
 {
-	double quickest[2] = {INFINITY, INFINITY}, p[POINT_PARAMS];
+	double quickest[2] = {INFINITY, INFINITY}, took[2], own[PLACES], p[POINT_PARAMS];
 	if (experiment != EXPERIMENT_STREAM || !(r->hi > CLOSE * r->lo))
 		return;
 	memcpy(p, given, sizeof p);
@@ -187,10 +206,17 @@ static void steady_value(struct study *s, unsigned experiment, const double *giv
 		const unsigned longer = k % 2;
 		p[STREAM_PLACE] = given[STREAM_PLACE] + k / 2;
 		const struct point *pt = study_ask(s, experiment, longer ? 2 * rounds : rounds, p);
-		quickest[longer] = fmin(quickest[longer], bandwidth_cycles(study_arena(s), pt));
+		took[longer] = bandwidth_cycles(study_arena(s), pt);
+		quickest[longer] = fmin(quickest[longer], took[longer]);
+		if (longer)
+			own[k / 2] = rounds * round_bytes / (took[1] - took[0]);
 	}
+	if (study_pending(s))
+		return;
+	if (r->differ)
+		each_its_own(own, r);
 	const double rate = rounds * round_bytes / (quickest[1] - quickest[0]);
-	if (!study_pending(s) && rate >= r->lo && rate <= r->hi)
+	if (rate >= r->lo && rate <= r->hi)
 		r->value = rate;
 }
 
@@ -390,7 +416,7 @@ static double conclude(struct study *s, const struct drawn *w)
 		study_verdict(s, w->key, VERDICT_INCONCLUSIVE, evidence, "%s",
 			      a.at && a.at->outcome == OUTCOME_OK ? "twice as much did not take longer"
 								  : point_why(a.at));
-	else if (a.hi > APART * a.lo)
+	else if (a.differ)
 		study_verdict(s, w->key, VERDICT_INCONCLUSIVE, evidence, "repeats give %.4g to %.4g bytes a cycle",
 			      a.lo, a.hi);
 	else if (!together(&a) && w->all[STREAM_BLOCKS] > 1)

@@ -154,7 +154,6 @@ static double rate(struct study *s, double stride, double aside)
 #define ALIKE  1.08 /* times as fast: rates that are the same */
 #define CAMPED 1.7  /* times as slow: one partition of at least two */
 #define SLOWER 1.3  /* times as many cycles: more than those that any order of partitions makes */
-#define NEARLY 1.15 /* times as many at most: words on many pages, and such on few */
 /* Of the cycles that all SMs need, and half of them less: what they wait for is not their own. One of two partitions then takes 1.6 times as many. */
 #define HALVED 0.7
 
@@ -174,7 +173,8 @@ static double once(struct study *s, double stride, uint32_t blocks, uint32_t tur
 }
 
 /* Whether the memory is what holds up words far apart, of which all SMs need so many cycles. Half of the SMs would need nearly as many for theirs
- * if the SMs were, and words on few pages fewer if translations were. A cache gives words faster that pass all the same on their way to the SMs. */
+ * if the SMs were. Translations may take as many: on few pages, where they do not, one of two partitions would still need clearly more. A cache
+ * gives words faster that pass all the same on their way to the SMs. */
 static bool is_held_by_memory(struct study *s, double stride, double cycles)
 {
 	const struct device_info *d = study_device(s);
@@ -182,8 +182,8 @@ static bool is_held_by_memory(struct study *s, double stride, double cycles)
 	const double half = once(s, stride, all / 2, turns, false), close = once(s, PAGE_STRIDE, all, turns, false),
 		     few = once(s, FINEST, all, SHORT_TURNS, true), many = once(s, FINEST, all, LONG_TURNS, true),
 		     cached = turns * (many - few) / (LONG_TURNS - SHORT_TURNS),
-		     steady = (cycles - half) * all / (all - all / 2); /* without a launch's beginning and end */
-	return half < HALVED * cycles && cycles < NEARLY * close && SLOWER * cached < steady;
+		     steady = (cycles - half) * all / (all - all / 2), ends = cycles - steady; /* of a launch */
+	return half < HALVED * cycles && ends + 2 * (close - ends) > SLOWER * cycles && SLOWER * cached < steady;
 }
 
 /* Whether words at no stride come slower than at one beside it, although the memory is what holds those up: of two partitions one gives half. The first

@@ -1,36 +1,23 @@
 /* From interference between SMs to the groups that share a level. */
 #include "base/arena.h"
 #include "probe/share.h"
-#include "stat/stat.h"
+#include "probe/share_ticks.h"
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-#define NONE	   UINT32_MAX
-#define LAPS	   2	/* over the ring before the others begin: where the victim is random, one is not enough */
-#define SEEN	   24	/* accesses that have to miss every level above, in all repeats together */
-#define ENOUGH	   24	/* elements of a ring */
-#define POWER	   0.03 /* of those, more that miss the level when the victim reads the other data itself */
-#define LOST	   0.1	/* of those that the victim has brought itself: more do not stay in a cold level */
-#define CALIBRATED 3	/* SMs */
-#define APART	   8	/* ticks between two levels at least */
-#define NEAR	   12	/* ticks by which hits of one level differ on one SM */
-#define GAPS	   3	/* stretches of other SMs that a second member of a group is asked about */
-#define VICTIMS	   16	/* SMs: where some share, at least half do, and one in 2^16 samples has none of those */
-#define STRETCH	   8	/* SMs: where each stretch of so many has one that shares, as a rule all do */
+#define NONE	UINT32_MAX
+#define LAPS	2    /* over the ring before the others begin: where the victim is random, one is not enough */
+#define SEEN	24   /* accesses that have to miss every level above, in all repeats together */
+#define ENOUGH	24   /* elements of a ring */
+#define POWER	0.03 /* of those, more that miss the level when the victim reads the other data itself */
+#define LOST	0.1  /* of those that the victim has brought itself: more do not stay in a cold level */
+#define GAPS	3    /* stretches of other SMs that a second member of a group is asked about */
+#define VICTIMS 16   /* SMs: where some share, at least half do, and one in 2^16 samples has none of those */
+#define STRETCH 8    /* SMs: where each stretch of so many has one that shares, as a rule all do */
 
 enum answer { ANSWER_NO, ANSWER_YES, ANSWER_PENDING, ANSWER_UNCLEAR };
 
-__attribute__((format(printf, 2, 3))) static enum answer unclear(struct share_level *l, const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	vsnprintf(l->why, sizeof(l->why), fmt, ap);
-	va_end(ap);
-	l->state = CHASE_UNDECIDED;
-	return ANSWER_UNCLEAR;
-}
+#define unclear(l, ...) (share_unclear(l, __VA_ARGS__), ANSWER_UNCLEAR)
 
 double share_ring(const struct share_path *c, unsigned k, double *p)
 {
@@ -77,30 +64,6 @@ static enum chase_state look_at(struct share_path *c, unsigned k, uint32_t m, ui
 	return share_get(c->study, c->experiment, x, p, r, c->level[k].why, sizeof(c->level[k].why));
 }
 
-/* Ticks of a hit of a level, as both latencies say; 0: nobody knows. Of the first one nothing hits in a level above. */
-static double hit_of(const struct share_path *c, unsigned k)
-{
-	return k && c->level[k].slower > 0 ? c->level[0].ticks + c->level[k].slower : 0;
-}
-
-/* The most ticks that a hit of a cold level may take, as both latencies say; 0: nobody knows. */
-static double most_of_hit(const struct share_path *c, unsigned k)
-{
-	const struct share_level *l = &c->level[k];
-
-	if (!k || !l->cold || !(l->slower > 0))
-		return 0;
-	const double hit = hit_of(c, k);
-	return hit + fmax(NEAR, (0.05 + l->swing) * hit);
-}
-
-static bool too_slow(const struct share_path *c, unsigned k, double ticks)
-{
-	const double most = most_of_hit(c, k);
-
-	return most > 0 && ticks > most;
-}
-
 static enum chase_state look(struct share_path *c, unsigned k, uint32_t m, uint32_t first, uint32_t count, bool own,
 			     bool cold, struct share_run *r)
 {
@@ -113,9 +76,9 @@ static enum chase_state look(struct share_path *c, unsigned k, uint32_t m, uint3
 		enum chase_state s = look_at(c, k, m, m, 1, true, true, high, r);
 		if (s != CHASE_DONE)
 			return s;
-		high = r->ticks + fmax(NEAR, (0.05 + l->swing) * r->ticks);
-		if (too_slow(c, k, r->ticks))
-			high = most_of_hit(c, k);
+		high = share_slowest(l, r->ticks);
+		if (share_too_slow(c, k, r->ticks))
+			high = share_most_of_hit(c, k);
 		high = ceil(high);
 	}
 	return look_at(c, k, m, first, count, own, cold, high, r);
@@ -413,7 +376,7 @@ static void find_groups(struct share_path *c, unsigned k)
 	l->group = ARENA_ARRAY(study_arena(c->study), sms, uint32_t);
 	unsigned *members = ARENA_ARRAY(study_arena(c->study), sms, unsigned);
 	if (!l->group || !members) {
-		unclear(l, "out of memory");
+		share_unclear(l, "out of memory");
 		return;
 	}
 	for (uint32_t m = 0; m < sms; m++)
@@ -450,136 +413,6 @@ static void find_groups(struct share_path *c, unsigned k)
 		share_count(l->group, sms, members, &l->groups, &l->smallest, &l->largest);
 }
 
-/* Mean ticks on a level's ring, over some SMs: hits, or with `spoilt` as many misses as the SM can cause itself; of accesses of at least `low`. */
-static enum chase_state mean_ticks(struct share_path *c, unsigned k, bool spoilt, double low, double *out)
-{
-	struct share_level *l = &c->level[k];
-	double found[CALIBRATED], scratch[CALIBRATED], p[POINT_PARAMS], x = share_ring(c, k, p);
-	uint32_t sm[CALIBRATED];
-	unsigned n = chase_placements(study_device(c->study), CALIBRATED, sm);
-	bool pending = false;
-
-	if (!spoilt) /* in a cold level, too, it brings its own ring there */
-		p[SHARE_OTHER] = -x;
-	p[SHARE_LOW] = low;
-	p[SHARE_HIGH] = 0;
-	p[SHARE_COUNT] = 1;
-	for (unsigned i = 0; i < n; i++) {
-		struct share_run r;
-		p[SHARE_PLACE] = 8.0 * sm[i] + c->kind;
-		p[SHARE_FIRST] = sm[i];
-		enum chase_state s = share_get(c->study, c->experiment, x, p, &r, l->why, sizeof(l->why));
-		if (s == CHASE_UNDECIDED)
-			return l->state = s;
-		pending |= s == CHASE_PENDING;
-		if (s == CHASE_DONE && !(r.slow > 0)) {
-			unclear(l, "none of %.0f accesses on SM %u misses the levels above", r.counted, sm[i]);
-			return l->state;
-		}
-		found[i] = r.ticks;
-	}
-	*out = stat_median(found, n, scratch);
-	return pending ? CHASE_PENDING : CHASE_DONE;
-}
-
-/* Mean ticks on a ring that the SM has brought into the level. That of a cold level may be less than the ring, and lines that lie closer
- * take less of it. */
-static enum chase_state own_ticks(struct share_path *c, unsigned k)
-{
-	struct share_level *l = &c->level[k];
-
-	for (;;) {
-		enum chase_state s = mean_ticks(c, k, false, 0, &l->ticks);
-		if (s != CHASE_DONE || !too_slow(c, k, l->ticks) || l->line < 2 * l[-1].line)
-			return s;
-		l->line /= 2;
-	}
-}
-
-/* Ticks of what is behind a level, on average; last: misses of the last one. */
-static double behind_of(const struct share_path *c, unsigned k, double last)
-{
-	const struct share_level *l = &c->level[k];
-
-	if (l->cold) /* what is behind it has to be slower than this, which each SM shows by itself */
-		return 1.6 * l->ticks + 2 * APART;
-	if (k + 1 == c->levels)
-		return last;
-	/* Where not even what the SM has brought itself stays in a cold one, what lies behind that was looked at. */
-	return too_slow(c, k + 1, l[1].ticks) ? hit_of(c, k + 1) : l[1].ticks;
-}
-
-/* Ticks from which an access missed a level. */
-static double divide(const struct share_path *c, unsigned k, double last)
-{
-	const struct share_level *l = &c->level[k];
-
-	/* In a line of many steps of the ring few of them miss, and the mean says little of those. */
-	if (k + 1 == c->levels && !l->cold && l->swing > 0)
-		return ceil(l->ticks + l->gap / 2);
-	return ceil((l->ticks + behind_of(c, k, last)) / 2);
-}
-
-/* Whether that is where hits are: a level above that replaces at random keeps some of a ring that is larger than it, and then the mean is less than a
- * hit takes. A cold level shows it by itself. */
-static bool divided_wrong(const struct share_path *c, unsigned k, double last)
-{
-	const double hit = hit_of(c, k), from = divide(c, k, last);
-
-	return hit > 0 && !c->level[k].cold && from > c->level[k].ticks && from < hit + APART / 2.0;
-}
-
-/* Then only accesses that are slower than the level above count. */
-static enum chase_state without_above(struct share_path *c, unsigned k)
-{
-	struct share_level *l = &c->level[k];
-	const double hit = hit_of(c, k);
-
-	if (!(hit > 0) || !(l->ticks > 0) || l->ticks > hit - APART / 2.0 || hit < l[-1].ticks + APART)
-		return CHASE_DONE;
-	return mean_ticks(c, k, false, ceil((l[-1].ticks + hit) / 2), &l->ticks);
-}
-
-/* The ticks that divide hits from misses, of each level. Those from the first one on that cannot be told from its neighbours are
- * undecided. */
-static enum chase_state calibrate(struct share_path *c)
-{
-	double last = 0;
-	bool pending = false, lost = false;
-
-	for (unsigned k = 0; k < c->levels; k++) {
-		c->level[k].low = c->level[k].high = 0;
-		enum chase_state s = own_ticks(c, k);
-		if (s == CHASE_DONE && k + 1 == c->levels && !c->level[k].cold)
-			s = mean_ticks(c, k, true, 0, &last);
-		pending |= s == CHASE_PENDING;
-	}
-	bool wrong = false;
-	for (unsigned k = 0; !pending && k < c->levels; k++)
-		wrong |= divided_wrong(c, k, last);
-	for (unsigned k = 0; !pending && wrong && k < c->levels; k++)
-		pending = without_above(c, k) == CHASE_PENDING;
-	if (pending)
-		return CHASE_PENDING;
-	for (unsigned k = 0; k < c->levels; k++) {
-		struct share_level *l = &c->level[k];
-		const double behind = behind_of(c, k, last);
-		if (!lost && l->state == CHASE_UNDECIDED && l->why[0]) {
-			lost = true;
-		} else if (!lost && behind < l->ticks + APART) {
-			unclear(l, "an access takes %.1f ticks where it should hit and %.1f where it should miss",
-				l->ticks, behind);
-			lost = true;
-		} else if (lost) {
-			unclear(l, "the levels above could not be told apart");
-		} else {
-			l->high = divide(c, k, last);
-			l->low = k ? l[-1].high : 0;
-		}
-	}
-	return CHASE_DONE;
-}
-
 enum chase_state share_find(struct share_path *c)
 {
 	unsigned sms = study_device(c->study)->sm_count;
@@ -587,7 +420,7 @@ enum chase_state share_find(struct share_path *c)
 
 	if (sms < 2 || !c->levels)
 		return CHASE_WHY(c->why, c->levels ? "there is one SM" : "there is no level");
-	enum chase_state s = calibrate(c);
+	enum chase_state s = share_calibrate(c);
 	if (s != CHASE_DONE)
 		return s;
 	for (unsigned k = 0; k < c->levels; k++) {
@@ -601,8 +434,8 @@ enum chase_state share_find(struct share_path *c)
 		struct share_level *l = &c->level[k], *up = l - 1;
 		if (l->state != CHASE_DONE || up->state != CHASE_DONE || is_nested(up->group, l->group, sms))
 			continue;
-		unclear(l, "SMs share the level above, but not this one");
-		unclear(up, "SMs share it, but not the level below");
+		share_unclear(l, "SMs share the level above, but not this one");
+		share_unclear(up, "SMs share it, but not the level below");
 	}
 	return CHASE_DONE;
 }

@@ -119,6 +119,14 @@ struct code_survey {
 	struct code_level level[CODE_LEVELS + 1];
 	char why[200];
 };
+struct code_wait { /* cycles that a fetch takes longer than one that the nearest level answers */
+	double value, lo, hi;
+	double near, far; /* ticks of such jumps */
+	bool exact;	  /* all of them take about as long */
+};
+/* Of level k of a survey. near: the survey of the shortest pieces. False: too few jumps say so, or the nearest level answered none of this survey. */
+bool code_later(struct study *s, const struct code_survey *near, const struct code_survey *v, unsigned k,
+		struct code_wait *out);
 struct code_classes {	/* of jumps, by their time */
 	double granule; /* cycles from one value of the clock to the next */
 	unsigned count;

@@ -44,7 +44,8 @@ static const struct experiment experiments[] = {
 			  .thorough = true},
 };
 
-static const char *const claims[] = {"cache.instruction.*", "cache.constant.*.shared_with", NULL};
+static const char *const claims[] = {"cache.instruction.*", "cache.constant.*.shared_with",
+				     "memory.instruction.latency", NULL};
 static const char *const needs[] = {"clock", "global_cache", "constant_cache", NULL};
 
 static void all_inconclusive(struct study *s, enum verdict v, const char *why)
@@ -392,6 +393,42 @@ static void conclude_levels(struct study *s, const struct found *f)
 			      "no class of jumps is left for it");
 }
 
+/* What fetches take longer that level k answers than those of the nearest one. */
+static void conclude_wait(struct study *s, const char *key, const struct found *f, unsigned k)
+{
+	static const char method[] = "jumps that a level answers against those that the nearest one does";
+	struct code_wait w;
+	if (!code_later(s, f->survey[0], f->survey[k], f->index[k], &w))
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "jump",
+			      "too few jumps tell what it answers from what the nearest level does");
+	else if (w.exact)
+		study_measured_number(s, key, w.value, w.lo, w.hi, "sm", method, "jump",
+				      "a jump takes %.4g cycles, one within the nearest level %.4g", w.far, w.near);
+	else
+		study_between(s, key, w.value, w.lo, w.hi, "sm", method, "jump",
+			      "a jump takes from %.4g to %.4g cycles longer than the %.4g within the nearest level",
+			      w.lo, w.hi, w.near);
+}
+
+static void conclude_waits(struct study *s, const struct found *f)
+{
+	static const char behind[] = "memory.instruction.latency";
+	for (unsigned k = 1; k < f->caches; k++) {
+		const struct key_text key = key_text("cache.instruction.l%u.latency", k + 1);
+		if (level_of(f, k)->doubtful)
+			study_verdict(s, key.of, VERDICT_INCONCLUSIVE, "jump",
+				      "whether it is a cache at all is not known");
+		else
+			conclude_wait(s, key.of, f, k);
+	}
+	if (!f->caches)
+		study_verdict(s, behind, VERDICT_ABSENT, "jump", "there is no cache to miss");
+	else if (f->open && !f->common)
+		study_verdict(s, behind, VERDICT_INCONCLUSIVE, "jump", "no code was surely beyond all caches");
+	else
+		conclude_wait(s, behind, f, f->caches);
+}
+
 static void study_instruction(struct study *s)
 {
 	struct found *f = ARENA_NEW(study_arena(s), struct found);
@@ -440,6 +477,7 @@ static void study_instruction(struct study *s)
 	if (study_pending(s))
 		return;
 	conclude_levels(s, f);
+	conclude_waits(s, f);
 	conclude_constants(s, with, f->caches, !f->open);
 	if (f->caches)
 		conclude_fact(s, "cache.instruction.fetch_bytes", &fetch,

@@ -264,19 +264,24 @@ static void tell_shared(struct teller *t, const struct sim_spec *s)
 static void tell_instruction(struct teller *t, const struct sim_spec *s)
 {
 	const struct path_spec *p = &s->fetch.path;
-	for (uint32_t i = 0; i < CONST_LEVELS; i++)
+	for (uint32_t i = 0; i < CONST_LEVELS; i++) {
+		struct cache_spec c = p->level[i];
+		/* What the nearest level takes is part of every jump. */
+		c.latency -= p->level[0].latency;
 		if (i < p->levels)
-			tell_cache(t, s, &p->level[i], "instruction", spec_level_names[i]);
+			tell_cache(t, s, &c, "instruction", spec_level_names[i]);
 		else
 			tell_no_cache(t, "instruction", spec_level_names[i]);
+	}
 	if (!p->levels) {
 		tell_absent(t, "cache.instruction.levels");
 		tell_absent(t, "cache.instruction.fetch_bytes");
+		tell_absent(t, "memory.instruction.latency");
 		return;
 	}
 	tell_number(t, "cache.instruction.levels", p->levels, 0);
 	tell_number(t, "cache.instruction.fetch_bytes", s->fetch.block, 0);
-	tell_number(t, "memory.instruction.latency", p->memory_latency + s->dram.row_miss / 2,
+	tell_number(t, "memory.instruction.latency", p->memory_latency - p->level[0].latency + s->dram.row_miss / 2,
 		    LATENCY_TOLERANCE + s->dram.row_miss / 2);
 }
 

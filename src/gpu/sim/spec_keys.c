@@ -124,7 +124,7 @@ const struct spec_key spec_keys[] = {
 	{"cache.<p>.<l>.write_allocate", DIM_YESNO, KIND_BOOL, IN_CACHE(write_allocate), 0, 1, "no", NO_WORDS, "whether a store that misses makes room for its line"},
 	{"cache.<p>.<l>.bandwidth", DIM_BYTES_CLK, KIND_DOUBLE, IN_CACHE(bandwidth), 0, 1e6, "0", NO_WORDS, "bytes that one such cache gives or takes in a cycle; hits and fills queue behind each other; 0: no limit"},
 	{"cache.<p>.<l>.access", DIM_BYTES, KIND_U32, IN_CACHE(access), 0, 4096, "0", NO_WORDS, "aligned bytes whose sectors, asked for one behind the other, are one access; 0: each sector is its own"},
-	{"cache.<p>.<l>.store_interval", DIM_CYCLES, KIND_DOUBLE, IN_CACHE(store_interval), 0, 10000, "0", NO_WORDS, "cycles from one access of a store that such a cache keeps to the next; an SM takes no further block before its stores have been taken; 0: no limit"},
+	{"cache.<p>.<l>.store_interval", DIM_CYCLES, KIND_DOUBLE, IN_CACHE(store_interval), 0, 10000, "0", NO_WORDS, "cycles from one access of a store that such a cache keeps to the next; what it moves takes the port, too; an SM takes no further block before its stores have been taken; 0: no limit"},
 	{"cache.<p>.<l>.interval", DIM_CYCLES, KIND_DOUBLE, IN_CACHE(interval), 0, 10000, "0", NO_WORDS, "cycles from one access that one such cache takes to the next, whatever it moves; 0: no limit"},
 	{"cache.<p>.<l>.addressed", DIM_NAME, KIND_WORD, IN_CACHE(addressed), 0, 0, "physical", "physical virtual", "virtual: the level is looked up before the address is translated, so a hit asks no TLB"},
 	{"cache.<p>.<l>.scope", DIM_NAME, KIND_WORD, IN_CACHE(scope), 0, 0, REQUIRED, "sm cluster gpu", "who shares one such cache"},

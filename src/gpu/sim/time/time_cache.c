@@ -508,13 +508,16 @@ uint64_t cache_port(struct time_cache *c, uint64_t address, uint64_t t, uint64_t
 	return start > arrival ? start - arrival : 0;
 }
 
-uint64_t cache_store_port(struct time_cache *c, uint64_t address, uint64_t t)
+uint64_t cache_store_port(struct time_cache *c, uint64_t address, uint64_t t, uint32_t bytes)
 {
 	const uint64_t block = c->spec->access ? address / c->spec->access + 1 : 0, arrival = t << PORT_FIX;
 	if (!block || block != c->store_block)
 		c->store_free = (c->store_free > arrival ? c->store_free : arrival) + c->store_least;
 	c->store_block = block;
-	return c->store_free >> PORT_FIX;
+	/* Its data are moved as a load's are. */
+	const uint64_t taken = c->store_free >> PORT_FIX,
+		       moved = c->port ? t + (cache_port(c, address, t, 0, bytes) >> PORT_FIX) : t;
+	return taken > moved ? taken : moved;
 }
 
 void cache_forget(struct time_cache *c, uint64_t base, uint64_t bytes)

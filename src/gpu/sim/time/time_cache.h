@@ -51,7 +51,7 @@ struct time_cache {
 	uint64_t port_least;   /* 1/1024 cycle that every access takes of the port */
 	uint64_t port_block;   /* the access that the latest sector belongs to, and what all that it moved takes */
 	uint64_t port_moved;
-	uint64_t store_free, store_block; /* the same of stores, which have a port of their own */
+	uint64_t store_free, store_block; /* the same of stores, before what they move takes the port */
 	uint64_t store_least;
 	bool port;   /* one of the two is not 0 */
 	bool placed; /* a use of a line changes at most its own age: neither tree nor turn nor its neighbours' ages */
@@ -155,7 +155,8 @@ void cache_soil(struct time_cache *c, const uint64_t *sector);
 uint32_t cache_written_back(struct time_cache *c);
 /* The port moves this many bytes of an address at cycle t: how long they wait for it, in 1/1024 cycle. Only where there is a port. ahead: as
  * dram_take has it. */
-uint64_t cache_store_port(struct time_cache *c, uint64_t address, uint64_t t); /* when it has taken the store */
+/* When it has taken a store of so many bytes. */
+uint64_t cache_store_port(struct time_cache *c, uint64_t address, uint64_t t, uint32_t bytes);
 uint64_t cache_port(struct time_cache *c, uint64_t address, uint64_t t, uint64_t ahead, uint32_t bytes);
 
 #endif

@@ -236,7 +236,7 @@ bool time_store_levels(struct time_gpu *g, struct time_cluster *owner, const str
 		if (l->spec->write == WRITE_BACK && sector) {
 			cache_soil(c, sector);
 			if (c->store_least)
-				g->sm[sm].stored = cache_store_port(c, address, t);
+				g->sm[sm].stored = cache_store_port(c, address, t, g->global.fetch);
 			return false;
 		}
 	}

@@ -130,7 +130,7 @@ static const struct experiment experiments[BRANCH_EXPERIMENTS] = {
     [EXPERIMENT_PART] = {.name = "part",
 			 .axis = "warps",
 			 .unit = "count",
-			 .params = {"lanes that skip", "operations", "turns"},
+			 .params = {"lanes that skip", "operations", "turns", "lanes cannot part"},
 			 .setup = branch_part_setup},
 };
 

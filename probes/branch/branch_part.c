@@ -11,13 +11,14 @@
 enum { HEADER_WORDS = 2, SPLITS = 4, FEW = 4, MANY = 12, REPEATS = 4, SHORT = 1, LONG = 40, COUNTS = 4 };
 static const double every_second = 0x55555555;
 
-/* x: warps; p[0]: lanes that skip, as a mask; p[1]: operations that they skip; p[2]: turns. */
+/* x: warps; p[0]: lanes that skip, as a mask; p[1]: operations that they skip; p[2]: turns; p[3]: 1: lanes cannot part. */
 int branch_part_setup(const struct study *s, double x, const double *p, struct job *j)
 {
 	const struct device_info *d = study_device(s);
 	j->template_path = "probes/branch/part.ptx";
 	job_param(j, "SPLITS", SPLITS);
 	job_param(j, "BODY", (long long)p[1]);
+	job_param(j, "UNIFORM", p[3] > 0);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "part");
 	j->launch.block[0] = (uint32_t)x * d->warp_size;
 	j->launch.block[1] = j->launch.block[2] = 1;
@@ -37,10 +38,13 @@ int branch_part_setup(const struct study *s, double x, const double *p, struct j
 	return 0;
 }
 
+enum kind { MAY_PART, CANNOT_PART };
+
 struct cost { /* cycles of all warps for one branch of each */
 	bool ok;
 	double value, lo, hi;
-	double apart; /* of their time, from the first one's end to the last one's */
+	double apart;			  /* of their time, from the first one's end to the last one's */
+	const struct native_region *turn; /* what is executed, once; NULL: not known */
 };
 
 /* From the first warp's begin to the last one's end. */
@@ -58,18 +62,21 @@ static double cycles_of(const struct point *pt, unsigned repeat, double *apart)
 	return (double)to - from;
 }
 
-static struct cost ask(struct study *s, unsigned warps, double skip, unsigned body, const char **why)
+static struct cost ask_kind(struct study *s, unsigned warps, double skip, unsigned body, enum kind kind,
+			    const char **why)
 {
 	struct cost c = {.ok = true};
 	double each[2][REPEATS], low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY}, scratch[REPEATS];
 	for (unsigned i = 0; i < 2; i++) {
-		const double p[POINT_PARAMS] = {skip, body, i ? MANY : FEW};
+		const double p[POINT_PARAMS] = {skip, body, i ? MANY : FEW, kind};
 		const struct point *pt = study_ask(s, EXPERIMENT_PART, warps, p);
 		if (!pt || pt->outcome != OUTCOME_OK || pt->repeats != REPEATS) {
 			*why = point_why(pt);
 			c.ok = false;
 			continue;
 		}
+		const struct native_info *n = study_native(s, EXPERIMENT_PART, pt);
+		c.turn = n ? &n->region[0] : NULL;
 		for (unsigned r = 0; r < REPEATS; r++) {
 			each[i][r] = cycles_of(pt, r, &c.apart);
 			low[i] = fmin(low[i], each[i][r]);
@@ -83,6 +90,11 @@ static struct cost ask(struct study *s, unsigned warps, double skip, unsigned bo
 	c.lo = (low[1] - high[0]) / branches;
 	c.hi = (high[1] - low[0]) / branches;
 	return c;
+}
+
+static struct cost ask(struct study *s, unsigned warps, double skip, unsigned body, const char **why)
+{
+	return ask_kind(s, warps, skip, body, MAY_PART, why);
 }
 
 static void conclude_alone(struct study *s, struct cost stay, struct cost part)
@@ -179,6 +191,79 @@ static void conclude_full(struct study *s, const struct rise *x, double split)
 		    warps, all->value, x->part[0].value, x->stay.value);
 }
 
+/* Whether the native code of both tells all branches apart from what else there is. Older runs counted some as something else. */
+static bool counts(const struct cost *c)
+{
+	return c->turn && c->turn->count[NATIVE_BRANCH] && !c->turn->count[NATIVE_OTHER];
+}
+
+/* What a place to meet takes, by a branch of which a compiler sees that lanes cannot part. */
+static void conclude_meet(struct study *s, struct cost may, struct cost cannot)
+{
+	static const char key[] = "branch.meet", ops_key[] = "branch.meet_ops";
+	const double more = may.value - cannot.value;
+	if (!counts(&may) || !counts(&cannot)) {
+		study_verdict(s, ops_key, VERDICT_INCONCLUSIVE, "part",
+			      "how many native branches there are is not known");
+	} else {
+		const double ops =
+		    ((double)may.turn->count[NATIVE_BRANCH] - cannot.turn->count[NATIVE_BRANCH]) / SPLITS;
+		if (ops == 0)
+			study_verdict(s, ops_key, VERDICT_ABSENT, "part",
+				      "as many native branches where lanes cannot part");
+		else
+			study_measured_number(s, ops_key, ops, ops, ops, "",
+					      "native branches of a loop whose lanes might part, and cannot", "part",
+					      "%u against %u, of %d branches", may.turn->count[NATIVE_BRANCH],
+					      cannot.turn->count[NATIVE_BRANCH], SPLITS);
+	}
+	if (may.hi - cannot.lo < 0.5)
+		study_verdict(s, key, VERDICT_ABSENT, "part",
+			      "%.4g cycles where lanes might part, %.4g where they cannot", may.value, cannot.value);
+	else if (may.lo - cannot.hi < 0)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "part",
+			      "%.4g cycles where lanes might part, %.4g where they cannot", may.value, cannot.value);
+	else
+		study_measured_number(
+		    s, key, more, may.lo - cannot.hi, may.hi - cannot.lo, "sm",
+		    "a branch at which lanes might part against one at which they cannot, all stay, one warp", "part",
+		    "%.4g cycles against %.4g", may.value, cannot.value);
+}
+
+/* How far apart branches of a scheduler's warps begin: so many of them that neither one warp's waiting nor issuing explains the time. */
+static void conclude_issue(struct study *s, const struct rise *x, struct cost alone, struct cost most)
+{
+	static const char key[] = "branch.issue",
+			  method[] = "a scheduler's warps that stay at each branch, over their native branches";
+	const struct finding *f = study_finding(s, "core.schedulers");
+	const double schedulers = f && f->verdict == VERDICT_MEASURED ? f->value.number : 0;
+	if (!(schedulers > 0) || !counts(&x->stay) || !x->long_stay.turn) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "part",
+			      schedulers > 0 ? "how many native branches there are is not known"
+					     : "how many schedulers share the warps is not known");
+		return;
+	}
+	const double warps = x->warps[COUNTS - 1] / schedulers,
+		     each = warps * x->stay.turn->count[NATIVE_BRANCH] / SPLITS,
+		     issue = x->long_stay.value * x->stay.turn->total / x->long_stay.turn->total,
+		     queue = fmax(alone.value, x->stay.value * 3 / 4);
+	if (x->stay.value < OVER * fmax(issue, alone.value))
+		study_bound(
+		    s, key, -INFINITY, x->stay.hi / each, method, "part",
+		    "%.4g cycles a branch of all warps, %.4g of one, and as many instructions of other kinds take %.4g",
+		    x->stay.value, alone.value, issue);
+	else if (most.value < (1 - KNEE) * queue || most.value > (1 + KNEE) * queue)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "part",
+			      "%.4g, %.4g and %.4g cycles of 1, %u and %u warps are not those of a queue", alone.value,
+			      most.value, x->stay.value, x->warps[2], x->warps[COUNTS - 1]);
+	else
+		study_measured_number(s, key, x->stay.value / each, x->stay.lo / each, x->stay.hi / each, "sm", method,
+				      "part",
+				      "%.0f warps of a scheduler take %.4g cycles for each of %d branches, of %u "
+				      "native ones a turn; one alone %.4g",
+				      warps, x->stay.value, SPLITS, x->stay.turn->count[NATIVE_BRANCH], alone.value);
+}
+
 void branch_part(struct study *s)
 {
 	const struct device_info *d = study_device(s);
@@ -186,7 +271,8 @@ void branch_part(struct study *s)
 	struct rise x = {.warps = {1, most / 2, most / 4 * 3, most}};
 	const char *why = "points are missing";
 	bool ok = most > 0;
-	const struct cost stay = ask(s, 1, 0, SHORT, &why);
+	const struct cost stay = ask(s, 1, 0, SHORT, &why), together = ask_kind(s, 1, 0, SHORT, CANNOT_PART, &why);
+	struct cost most_of = {0};
 	x.part[0] = ask(s, 1, every_second, SHORT, &why);
 	for (unsigned i = 1; i < COUNTS && most; i++) {
 		x.part[i] = ask(s, x.warps[i], every_second, SHORT, &why);
@@ -194,6 +280,7 @@ void branch_part(struct study *s)
 	}
 	if (most) {
 		x.stay = ask(s, most, 0, SHORT, &why);
+		most_of = ask(s, x.warps[2], 0, SHORT, &why);
 		x.long_alone = ask(s, 1, 0, LONG, &why);
 		x.long_stay = ask(s, most, 0, LONG, &why);
 		x.long_part = ask(s, most, every_second, LONG, &why);
@@ -201,6 +288,16 @@ void branch_part(struct study *s)
 	}
 	if (study_pending(s))
 		return;
+	if (stay.ok && together.ok) {
+		conclude_meet(s, stay, together);
+	} else {
+		study_verdict(s, "branch.meet", VERDICT_INCONCLUSIVE, "part", "%s", why);
+		study_verdict(s, "branch.meet_ops", VERDICT_INCONCLUSIVE, "part", "%s", why);
+	}
+	if (ok && stay.ok && most_of.ok)
+		conclude_issue(s, &x, stay, most_of);
+	else
+		study_verdict(s, "branch.issue", VERDICT_INCONCLUSIVE, "part", "%s", why);
 	if (stay.ok && x.part[0].ok)
 		conclude_alone(s, stay, x.part[0]);
 	else

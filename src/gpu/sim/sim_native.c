@@ -86,7 +86,7 @@ int sim_native(struct native_info *out, const struct sim_spec *s, const struct f
 	int r = -ENOMEM;
 	arena_init(&a);
 	for (uint32_t pc = 0; pc < f->inst_count; pc++)
-		total += steps(s, &f->inst[pc], time_op(t, pc));
+		total += steps(s, &f->inst[pc], time_op(t, pc)) + time_beside(t, pc);
 	struct native_op *ops = ARENA_ARRAY(&a, total, struct native_op);
 	const char *address = arena_printf(&a, "%s.address", s->pipe[s->op[s->default_op].pipe[0]].name);
 	if (!ops || !address)
@@ -111,6 +111,8 @@ int sim_native(struct native_info *out, const struct sim_spec *s, const struct f
 			goto out;
 		for (uint32_t k = address_ops(s, i); k > 0; k--)
 			ops[n++] = (struct native_op){.name = address, .cls = NATIVE_ALU, .address = at};
+		for (uint32_t k = time_beside(t, pc); k > 0; k--)
+			ops[n++] = (struct native_op){.name = "meet", .cls = NATIVE_BRANCH, .address = at};
 		for (uint32_t k = steps(s, i, op) - address_ops(s, i); k > 0; k--)
 			ops[n++] = (struct native_op){.name = spelled, .cls = cls, .address = at};
 	}

@@ -234,6 +234,8 @@ struct sim_spec {
 	/* barrier and branches */
 	double cluster_barrier, cluster_shared; /* of a cluster's blocks; 0: as within a block */
 	double barrier_latency, barrier_interval, branch_latency, branch_predicate, branch_split, branch_split_issue;
+	double branch_issue, branch_meet;
+	uint32_t branch_meet_ops;
 	bool independent_threads; /* else a reconvergence stack */
 	enum spec_first_path first_path;
 	uint32_t yield_after; /* backward branches; independent threads only */

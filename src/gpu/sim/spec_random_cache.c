@@ -156,6 +156,12 @@ void spec_random_ordinary(struct str *out, uint64_t seed, bool l1)
 		put(&d, "cache.global.l1", "access", "bytes", 64);
 	if (split && draw_chance(&d.r, 0.7))
 		put(&d, "branch", "split_issue", "cycles", draw_between(&d.r, 4, 40));
+	if (draw_chance(&d.r, 0.2))
+		put(&d, "branch", "issue", "cycles", draw_between(&d.r, 1, 4));
+	if (draw_chance(&d.r, 0.2)) {
+		put(&d, "branch", "meet", "cycles", draw_between(&d.r, 1, 30));
+		put(&d, "branch", "meet_ops", "count", draw_between(&d.r, 1, 3));
+	}
 }
 
 void spec_random_costs(struct str *out, uint64_t seed)

@@ -220,6 +220,17 @@ static void tell_parting(struct teller *t, const struct sim_spec *s)
 			    late / 2 + fmax(s->warp_interval, LATENCY_TOLERANCE));
 	else
 		tell_absent(t, "branch.split");
+	const double own = fmax(s->branch_issue * (1 + s->branch_meet_ops) - s->branch_latency - s->branch_meet, 0);
+	if (s->branch_meet > 0 || own > 0)
+		tell_number(t, "branch.meet", s->branch_meet + own / 2,
+			    own / 2 + fmax(s->warp_interval, LATENCY_TOLERANCE));
+	else
+		tell_absent(t, "branch.meet");
+	if (s->branch_meet_ops)
+		tell_number(t, "branch.meet_ops", s->branch_meet_ops, 0);
+	else
+		tell_absent(t, "branch.meet_ops");
+	tell_number(t, "branch.issue", s->branch_issue, 0.02 * s->branch_issue + 0.1);
 	tell_number(t, "branch.split_issue", s->branch_split_issue, 0.02 * s->branch_split_issue + 0.5);
 }
 

@@ -273,6 +273,9 @@ static void core(struct twin *t)
 			    "branch.turn less an addition and a comparison");
 	else
 		twin_put(t, "branch.latency", 10, "cycles", NULL, "of the order of an instruction");
+	twin_take(t, "branch.issue", "cycles", 0, "not known");
+	twin_take(t, "branch.meet", "cycles", 0, "not known");
+	twin_take(t, "branch.meet_ops", "count", 0, "not known");
 	twin_take(t, "branch.split", "cycles", 0, "not known");
 	twin_take(t, "branch.split_issue", "cycles", 0, "not known");
 	const struct finding *f = twin_found(t, "branch.independent_threads");

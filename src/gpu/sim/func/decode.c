@@ -362,6 +362,7 @@ static int finish(struct decoder *d, const struct ptx_func *entry)
 	DECODE_TRY(check_local(d, entry));
 	DECODE_TRY(decode_joins(d));
 	number_slots(d);
+	DECODE_TRY(decode_meets(d));
 	DECODE_TRY(decode_live(d, &p->registers, &p->register_line));
 	DECODE_TRY(decode_initial(d));
 	p->inst = arena_copy(d->a, d->inst, d->n * sizeof *d->inst);

@@ -65,10 +65,12 @@ enum {				 /* func_inst.flags */
        FUNC_ARRIVE = 1 << 1,	 /* bar.arrive */
        FUNC_OF_CLUSTER = 1 << 2, /* of a barrier: all threads of the cluster meet at it */
        FUNC_SKIP_L1 = 1 << 2,	 /* ld.cg, .cv, .volatile, relaxed and stronger: not answered by the SM's L1 */
-       FUNC_UNIFORM = 1 << 3,	 /* bra.uni */
-       FUNC_WARP_SYNC = 1 << 4,	 /* bar.warp.sync: FUNC_BARRIER within the warp; nothing to wait for with a stack */
-       FUNC_INDEXED = 1 << 6,	 /* brx.idx: row a picks one of the program's targets, imm = first << 32 | count */
-       FUNC_READONLY = 1 << 7,	 /* ld.nc: of what no thread writes while the kernel runs */
+       FUNC_PARTING =
+	   1 << 2, /* of a branch: forward, and lanes might part by what it reads: a place is noted where they meet */
+       FUNC_UNIFORM = 1 << 3,	/* bra.uni */
+       FUNC_WARP_SYNC = 1 << 4, /* bar.warp.sync: FUNC_BARRIER within the warp; nothing to wait for with a stack */
+       FUNC_INDEXED = 1 << 6,	/* brx.idx: row a picks one of the program's targets, imm = first << 32 | count */
+       FUNC_READONLY = 1 << 7,	/* ld.nc: of what no thread writes while the kernel runs */
        FUNC_GATHER = 1 << 5, /* vote, shfl, match .sync: more[2] is the row that names the lanes which have to come */
 };
 

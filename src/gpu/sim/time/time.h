@@ -23,6 +23,7 @@ void time_threads(struct time_gpu *g, uint32_t threads);
 int time_prepare(struct time_program **out, struct arena *a, const struct sim_spec *s, const struct func_program *p);
 /* The operation of the file whose timing record `pc` takes, or -1: memory, control and clock reads have their own. */
 int time_op(const struct time_program *p, uint32_t pc);
+uint32_t time_beside(const struct time_program *p, uint32_t pc); /* native branches besides the record's own */
 
 /* Where the record's first native instruction lies, and the bytes of each of them. */
 uint64_t time_address(const struct time_program *p, uint32_t pc, uint32_t *bytes);

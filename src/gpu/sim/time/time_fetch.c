@@ -59,7 +59,8 @@ void time_layout(struct time_program *p, const struct sim_spec *s, struct time_i
 			t[i].address = at;
 			continue;
 		}
-		t[i].address = is_routine(s, &t[i]) ? put(&at, call, 1) : put(&at, t[i].bytes, t[i].before + 1u);
+		t[i].address =
+		    is_routine(s, &t[i]) ? put(&at, call, 1) : put(&at, t[i].bytes, t[i].before + t[i].beside + 1u);
 	}
 	put_routines(s, t, n, &at);
 	for (uint32_t i = 0; i < n && s->fetch.path.levels; i++) {

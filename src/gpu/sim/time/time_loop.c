@@ -197,6 +197,15 @@ static uint32_t part(const struct time_run *x, struct time_sched *s, const struc
 	return (uint32_t)(from - t) + ti->tail;
 }
 
+/* How long a branch at t waits until the scheduler's others have begun. Those that mark a place to meet take turns of it, too. */
+static uint32_t queue_up(struct time_sched *s, const struct time_inst *ti, uint64_t t)
+{
+	const uint64_t at = t << FIX, from = s->branches > at ? s->branches : at;
+	s->branches = from + ti->interval[0];
+	s->free += ti->request;
+	return (uint32_t)((from - at + FIX_ONE / 2) >> FIX);
+}
+
 /* The warp's next native step goes out at cycle t; its operands, a pipe and the port are known to be free. Inlined where one
  * warp runs alone, because there the call itself would show. */
 static inline __attribute__((always_inline)) void issue(struct time_run *x, struct time_warp *w, uint64_t t)
@@ -261,7 +270,7 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 	x->r->instructions++;
 	if (!mask) { /* guarded off: it takes its turn and nothing else */
 		func_warp_next(&w->f);
-		time_next(x, w, ti->kind == FUNC_BRANCH ? t + ti->after : t);
+		time_next(x, w, ti->kind == FUNC_BRANCH ? t + ti->after + queue_up(s, ti, t) : t);
 		return;
 	}
 	switch ((enum func_kind)ti->kind) {
@@ -300,7 +309,7 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 		func_warp_branch(&w->f, fi, mask);
 		if (__builtin_expect(x->watch, 0))
 			time_watch_branch(x, w, fi, from);
-		time_next(x, w, t + ti->after + split);
+		time_next(x, w, t + ti->after + split + queue_up(s, ti, t));
 		break;
 	}
 	case FUNC_BARRIER:

@@ -239,8 +239,11 @@ static void prepare(struct time_program *p, const struct sim_spec *s, const stru
 								   : &s->global);
 		break;
 	case FUNC_BRANCH:
-		t->after = cycles_of(s->branch_latency);
+		t->after = cycles_of(s->branch_latency + (i->flags & FUNC_PARTING ? s->branch_meet : 0));
 		t->tail = cycles_of(s->branch_split);
+		t->beside = i->flags & FUNC_PARTING ? (uint8_t)s->branch_meet_ops : 0;
+		t->interval[0] = time_fixed(s->branch_issue * (1 + t->beside));
+		t->request = time_fixed(s->scheduler_issue * t->beside);
 		break;
 	case FUNC_BARRIER:
 	case FUNC_FENCE:
@@ -319,6 +322,11 @@ int time_prepare(struct time_program **out, struct arena *a, const struct sim_sp
 	mem_free(stretch);
 	*out = p;
 	return 0;
+}
+
+uint32_t time_beside(const struct time_program *p, uint32_t pc)
+{
+	return p->inst[pc].beside;
 }
 
 int time_op(const struct time_program *p, uint32_t pc)

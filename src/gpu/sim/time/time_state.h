@@ -46,8 +46,9 @@ struct time_inst {
 	bool
 	    apart; /* issues without a touch of anything but its warp and scheduler, if its lanes are together and its pipes are the
 		       * scheduler's own */
-	bool plain; /* one step of one record that only turns registers into others */
-	bool keeps; /* one that changes memory of its thread: arguments of calls, frames */
+	bool plain;	/* one step of one record that only turns registers into others */
+	uint8_t beside; /* further native branches, of one at which lanes might part: they mark where all meet */
+	bool keeps;	/* one that changes memory of its thread: arguments of calls, frames */
 	bool
 	    alone; /* a load of global or constant memory: of one lane, it is one access that starts at the first level */
 	uint32_t step;	  /* fixed point: cycles from one native step to the next */
@@ -153,6 +154,7 @@ struct time_block {
 struct time_sched {
 	uint64_t free;		    /* fixed point: issue port */
 	uint64_t parts;		    /* cycle from which on lanes of another of its warps may part */
+	uint64_t branches;	    /* fixed point: when its next native branch may begin */
 	uint32_t number, sm, index; /* in its cluster's wheel; index within the SM */
 	struct time_cluster *cluster;
 	uint32_t slots; /* slots in use lie below */

@@ -1,4 +1,4 @@
-/* What the files of share_groups.c share: ticks of hits and of misses. */
+/* Ticks of hits and of misses, as share_groups.c tells one from the other. */
 #ifndef FATHOM_SHARE_TICKS_H
 #define FATHOM_SHARE_TICKS_H
 #include "probe/share.h"

@@ -58,43 +58,6 @@ int ptx_uint(struct ptx_parser *p, uint64_t max, const char *what, uint64_t *v)
 	return ptx_advance(p);
 }
 
-int ptx_literal(struct ptx_parser *p, struct ptx_token *out)
-{
-	char buf[64];
-	bool minus = ptx_is(p, '-'), plus = ptx_is(p, '+'), flip = ptx_is(p, '~');
-	struct ptx_token first = p->tok;
-	if (minus || plus || flip)
-		PTX_TRY(ptx_advance(p));
-	*out = p->tok;
-	out->line = first.line;
-	out->column = first.column;
-	switch (p->tok.kind) {
-	case TOK_INT:
-		out->imm = minus ? 0 - out->imm : flip ? ~out->imm : out->imm;
-		break;
-	case TOK_F32:
-		if (flip)
-			return PTX_FAIL_AT(p, &first, "~ needs an integer");
-		out->imm ^= minus ? 0x80000000u : 0;
-		break;
-	case TOK_F64:
-		if (flip)
-			return PTX_FAIL_AT(p, &first, "~ needs an integer");
-		out->imm ^= minus ? 1ull << 63 : 0;
-		break;
-	case TOK_IDENT:
-		if (ptx_token_is(&p->tok, "WARP_SZ")) {
-			out->kind = TOK_INT;
-			out->imm = minus ? 0 - (uint64_t)32 : flip ? ~(uint64_t)32 : 32;
-			break;
-		}
-		/* fall through */
-	default:
-		return PTX_FAIL_AT(p, &p->tok, "expected a number, not %s", ptx_token_text(&p->tok, buf));
-	}
-	return ptx_advance(p);
-}
-
 static int parse_align(struct ptx_parser *p, uint32_t *align)
 {
 	struct ptx_token at = p->tok;

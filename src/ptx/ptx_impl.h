@@ -66,6 +66,7 @@ enum ptx_tok { TOK_EOF, TOK_IDENT, TOK_DOT, TOK_INT, TOK_F32, TOK_F64, TOK_STRIN
 struct ptx_token {
 	uint8_t kind;  /* enum ptx_tok */
 	char c;	       /* PUNCT */
+	bool natural;  /* INT: of .u64, because it says U or needs all bits */
 	const char *s; /* IDENT, DOT (without the dot), STRING (without the quotes), literals */
 	uint32_t n;
 	uint64_t imm; /* literals */
@@ -209,7 +210,8 @@ int ptx_decl_reg(struct ptx_parser *p);
 int ptx_decl_var(struct ptx_parser *p, enum ptx_space space, enum ptx_linkage linkage);
 int ptx_decl_param_list(struct ptx_parser *p, struct ptx_param **out, uint32_t *count, bool entry, bool results);
 int ptx_declare(struct ptx_parser *p, const struct ptx_token *t, enum ptx_name_kind kind, int32_t index);
-int ptx_literal(struct ptx_parser *p, struct ptx_token *out); /* optional sign and a number */
+int ptx_literal(struct ptx_parser *p,
+		struct ptx_token *out); /* ptx_constant.c: a number, or an expression of numbers */
 int ptx_uint(struct ptx_parser *p, uint64_t max, const char *what, uint64_t *v);
 int ptx_add_reg(struct ptx_parser *p, const char *name, enum ptx_type type, int32_t *index);
 

@@ -174,6 +174,7 @@ static int lex_number(struct ptx_parser *p, struct ptx_token *t)
 	}
 	if (digits == 0)
 		return ptx_fail(p, t->line, t->column, "digits are missing after the base of the number");
+	t->natural = at(p, 0) == 'U' || v >> 63;
 	if (at(p, 0) == 'U')
 		p->at++;
 	if (is_word(at(p, 0)))
@@ -215,7 +216,7 @@ static int lex(struct ptx_parser *p, struct ptx_token *t)
 		t->n = (uint32_t)(p->at - t->s);
 		p->at++;
 		return 0;
-	} else if (strchr("@!{}[]()<>,;:+-|=~*", c) && c != '\0') {
+	} else if (strchr("@!{}[]()<>,;:+-|=~*/^&?", c) && c != '\0') {
 		p->at++;
 		t->kind = TOK_PUNCT;
 		t->c = c;

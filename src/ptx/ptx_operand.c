@@ -270,7 +270,7 @@ int ptx_parse_operand(struct ptx_parser *p, struct ptx_inst *in, struct ptx_oper
 		return o->kind == PTX_OPND_SYMBOL ? parse_offset(p, &o->offset) : 0;
 	}
 	if (p->tok.kind != TOK_INT && p->tok.kind != TOK_F32 && p->tok.kind != TOK_F64 && p->tok.kind != TOK_IDENT &&
-	    !ptx_is(p, '-') && !ptx_is(p, '+') && !ptx_is(p, '~'))
+	    !ptx_is(p, '-') && !ptx_is(p, '+') && !ptx_is(p, '~') && !ptx_is(p, '('))
 		return PTX_FAIL_AT(p, &p->tok, "expected an operand, not %s", ptx_token_text(&p->tok, buf));
 	PTX_TRY(ptx_literal(p, &lit));
 	o->kind = lit.kind == TOK_INT ? PTX_OPND_INT : lit.kind == TOK_F32 ? PTX_OPND_F32 : PTX_OPND_F64;

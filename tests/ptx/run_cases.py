@@ -23,6 +23,13 @@ def lanes(value):
 CASES = {
     "predicate constants": (kernel("mov.pred %p1, -1; mov.pred %p2, 0; selp.b32 %r1, 1, 0, %p1; selp.b32 %r2, 5, 7, %p2; selp.b32 %r3, 5, 6, 1;"
                                    "st.global.u32 [%q1], %r1; st.global.u32 [%q1+4], %r2; st.global.u32 [%q1+8], %r3;"), [1, 7, 5]),
+    # ptxas makes the same of them: a remainder has no sign, and U makes a comparison one of numbers without
+    "constant expressions": (kernel("mov.u32 %r1, (2+3)*4; mov.s32 %r2, 1 ? 0 ? 5 : 6 : 7; ld.global.u32 %r3, [g+4*2]; st.global.u32 [%q1+1*0], %r1;"
+                                    "st.global.u32 [%q1+(4)], %r2; st.global.u32 [%q1+8], %r3;" +
+                                    "".join(f"ld.global.u32 %r4, [g+{4 * k}]; st.global.u32 [%q1+{8 + 4 * k}], %r4;" for k in range(1, 8)),
+                                    before=".global .s32 g[8] = {1+2*3, (1<<4)|3, ~0 & 0xff, -100 % 7, -1 < 0U, 1 | 2 ^ 3 & 6, 0U-1 >> 60, 2-3-4};"),
+                             [20, 6, 255, 19, 255, 0, 0, 1, 15, -5]),
+    "a quotient of nothing": (kernel("mov.u32 %r1, 5/(3-3);"), None, "this quotient does not exist"),
     "packed constants": (kernel("mov.u16 %h1, 16256; mov.b32 %f1, {0, %h1}; mov.b64 %q2, {%r1, 9}; mov.b64 {_, %r2}, %q2;"
                                 "st.global.f32 [%q1], %f1; st.global.u32 [%q1+4], %r2;"), [0x3f800000, 9]),
     "announced without an end": (kernel("mov.u32 %r1, 21; { .param .u32 a; st.param.u32 [a], %r1; .param .u32 b; call (b), twice, (a);"

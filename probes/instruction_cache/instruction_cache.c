@@ -12,11 +12,13 @@
 #define STAGES	    3 /* kernels, each of more code, until one shows what lies behind all caches */
 #define NEARER	    0.75
 #define ROWS	    0.85 /* of the slowest jumps' time: what takes no less may be the memory's rows */
-#define RARE	    0.3
-#define LARGER	    1.25
-#define COMMON	    0.15 /* of a hit of the common L2: fetches and loads go there on unlike ways */
-#define ROW	    4	 /* pieces */
-#define KEYS	    3	 /* levels that are spoken of when they are not there */
+#define FIRST                                                                                                          \
+	1.2 /* times what surely is as long: a row that is opened for a first touch does not take so much longer */
+#define RARE   0.3
+#define LARGER 1.25
+#define COMMON 0.15 /* of a hit of the common L2: fetches and loads go there on unlike ways */
+#define ROW    4    /* pieces */
+#define KEYS   3    /* levels that are spoken of when they are not there */
 
 static const struct experiment experiments[] = {
     [EXPERIMENT_LAYOUT] = {.name = "layout",
@@ -168,7 +170,7 @@ static enum code_state is_memory(const struct code *all, const struct code_surve
 	const double alike = v->level[v->levels - 1].ticks * 1.1 + 5;
 	/* All first touches may have met a faster clock, by which the same memory is farther: then nobody knows. */
 	*yes = cold < alike;
-	*cache = cold >= alike * (1 + study_swing(all->study));
+	*cache = cold >= FIRST * alike * (1 + study_swing(all->study));
 	/* Without any slower class there is nothing that memory could be told from: all code is at hand. */
 	if (v->levels > 1) {
 		const bool known = study_number(all->study, "memory.global.latency", &data);
@@ -413,9 +415,11 @@ static void conclude_wait(struct study *s, const char *key, const struct found *
 static void conclude_waits(struct study *s, const struct found *f)
 {
 	static const char behind[] = "memory.instruction.latency";
+	unsigned first;
+	const unsigned sure = f->caches ? sure_levels(f, &first) : 0;
 	for (unsigned k = 1; k < f->caches; k++) {
 		const struct key_text key = key_text("cache.instruction.l%u.latency", k + 1);
-		if (level_of(f, k)->doubtful)
+		if (k >= sure || level_of(f, k)->doubtful)
 			study_verdict(s, key.of, VERDICT_INCONCLUSIVE, "jump",
 				      "whether it is a cache at all is not known");
 		else

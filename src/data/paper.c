@@ -265,12 +265,12 @@ static bool is_setting(const struct paper_row *r)
 /* The same of the same key; of what has none, under the same name. */
 static bool same_fact(const struct paper_row *a, const struct paper_row *b)
 {
-	if (a->part != b->part || strcmp(a->key, b->key) != 0 || strcmp(a->unit, b->unit) != 0 ||
-	    (strcmp(a->key, PAPER_NO_KEY) == 0 && strcmp(a->row, b->row) != 0))
+	/* Numbers first: each row is laid beside all before it, and most have another one. */
+	const bool number = !a->is_word && !a->list, same = a->lo == b->lo && a->hi == b->hi;
+	if (a->part != b->part || (number && !same) || strcmp(a->key, b->key) != 0 || strcmp(a->unit, b->unit) != 0)
 		return false;
-	if (a->is_word || a->list)
-		return strcmp(a->printed, b->printed) == 0;
-	return a->lo == b->lo && a->hi == b->hi;
+	return (strcmp(a->key, PAPER_NO_KEY) != 0 || strcmp(a->row, b->row) == 0) &&
+	       (number || strcmp(a->printed, b->printed) == 0);
 }
 
 /* A paper repeats what it found in its text, its figures and its summary: that is one value. */
@@ -278,9 +278,11 @@ static void find_repeated(struct paper *p)
 {
 	for (size_t i = 0; i < p->count; i++) {
 		struct paper_row *row = &p->rows[i];
+		if (is_setting(row))
+			continue;
 		for (size_t k = 0; k < i && !row->again; k++)
-			row->again = !is_setting(row) && same_fact(row, &p->rows[k]);
-		p->values += !row->again && !is_setting(row);
+			row->again = same_fact(row, &p->rows[k]);
+		p->values += !row->again;
 	}
 }
 

@@ -1,4 +1,5 @@
 /* The exact resolution: every access is what a rule of replacement says, or noise. */
+#include "base/arena.h"
 #include "judge/judge.h"
 #include <errno.h>
 #include <math.h>
@@ -8,21 +9,40 @@
 #define CONTRADICTED                                                                                                   \
 	10 /* accesses of a ring that are otherwise than a rule says, besides the most of noise: then it is another rule */
 
+/* The lines of a ring. */
+struct lines {
+	uint32_t *of; /* of each element: its line in `line` */
+	struct model_line *line;
+};
+
+static void lines_of(const struct lines *to, const struct model_cache *c, const struct judge_ring *r)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->n; i++) {
+		const uint64_t at = r->at[r->sorted[i]];
+		if (!n || to->line[n - 1].number != at / c->shape.line)
+			to->line[n++] = model_line_of(c, at);
+		to->of[r->sorted[i]] = n - 1;
+	}
+}
+
 /* Accesses of a ring that are otherwise than the cache says; of more than `most` one more. */
-static double contradictions(struct model_cache *c, const struct judge_ring *r, double most)
+static double contradictions(struct model_cache *c, const struct judge_ring *r, const struct lines *lines, double most)
 {
 	uint32_t next = 0, at = (r->n - r->warm % r->n) % r->n;
 	double wrong = 0;
 
 	model_flush(c);
+	lines_of(lines, c, r);
 	for (uint32_t i = 0; i < r->warm; i++) {
-		model_access(c, r->at[at]);
+		model_access_line(c, &lines->line[lines->of[at]], r->at[at]);
 		at = at + 1 < r->n ? at + 1 : 0;
 	}
 	for (uint32_t i = 0; i < r->laps * r->seen && wrong <= most; i++) {
 		const bool missed = next < r->misses && r->missed[next] == i;
 		next += missed;
-		wrong += model_access(c, r->at[at]) == missed;
+		wrong += model_access_line(c, &lines->line[lines->of[at]], r->at[at]) == missed;
 		at = at + 1 < r->n ? at + 1 : 0;
 	}
 	return wrong;
@@ -33,7 +53,7 @@ struct of_rule {
 };
 
 /* ll is -INFINITY as soon as it is below `least`: most rules are soon contradicted. */
-static int of_rule(const struct judge_ring *ring, unsigned rings, const double *of_ring,
+static int of_rule(const struct judge_ring *ring, unsigned rings, const double *of_ring, const struct lines *lines,
 		   const struct model_shape *shape, double least, struct of_rule *out)
 {
 	struct model_cache c;
@@ -49,7 +69,7 @@ static int of_rule(const struct judge_ring *ring, unsigned rings, const double *
 			continue;
 		}
 		/* No rule that is not contradicted by noise alone. */
-		const double most = JUDGE_NOISE * v + CONTRADICTED, m = contradictions(&c, &ring[i], most);
+		const double most = JUDGE_NOISE * v + CONTRADICTED, m = contradictions(&c, &ring[i], lines, most);
 		all += n;
 		out->wrong += m;
 		out->of += v;
@@ -63,7 +83,8 @@ static int of_rule(const struct judge_ring *ring, unsigned rings, const double *
 	return 0;
 }
 
-int judge_exact(const struct judge_ring *ring, unsigned rings, const double *of_ring, struct judge_shape *q)
+static int each_rule(const struct judge_ring *ring, unsigned rings, const double *of_ring, const struct lines *lines,
+		     struct judge_shape *q)
 {
 	struct of_rule one[RULES + 1] = {0}; /* the last one: no rule is assumed */
 	double sum = 0;
@@ -76,7 +97,7 @@ int judge_exact(const struct judge_ring *ring, unsigned rings, const double *of_
 		one[rule].ll = -INFINITY;
 		if (!rule_applies(rule, q->ways))
 			continue;
-		if (of_rule(ring, rings, of_ring, &shape, one[q->rule].ll - JUDGE_NATS, &one[rule]))
+		if (of_rule(ring, rings, of_ring, lines, &shape, one[q->rule].ll - JUDGE_NATS, &one[rule]))
 			return -ENOMEM;
 		if (one[rule].ll > one[q->rule].ll)
 			q->rule = rule;
@@ -88,4 +109,17 @@ int judge_exact(const struct judge_ring *ring, unsigned rings, const double *of_
 	q->of = one[q->rule].of;
 	q->exact = true;
 	return 0;
+}
+
+int judge_exact(const struct judge_ring *ring, unsigned rings, const double *of_ring, struct judge_shape *q)
+{
+	size_t most = 1;
+
+	for (unsigned i = 0; i < rings; i++)
+		most = ring[i].n > most ? ring[i].n : most;
+	struct lines lines = {mem_alloc(most * sizeof(*lines.of)), mem_alloc(most * sizeof(*lines.line))};
+	const int rc = lines.of && lines.line ? each_rule(ring, rings, of_ring, &lines, q) : -ENOMEM;
+	mem_free(lines.of);
+	mem_free(lines.line);
+	return rc;
 }

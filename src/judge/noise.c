@@ -104,10 +104,12 @@ void judge_tally(struct judge_room *room, const struct judge_ring *r, const stru
 		sets_of[few(room->lines[s])]++;
 	memset(room->lap, 0, q->sets * sizeof(*room->lap));
 	/* The first miss of a lap in a set of k lines had to be with any w below k, the second with w below k - 1, and so on. */
-	for (uint32_t i = 0; r->n && i < r->misses; i++) {
-		const uint32_t lap = r->missed[i] / r->n, s = room->set[r->missed[i] % r->n], k = few(room->lines[s]);
-		if (room->lap[s] != lap + 1) {
-			room->lap[s] = lap + 1;
+	for (uint32_t i = 0, lap = 1, begin = 0; r->n && i < r->misses; i++) {
+		for (; r->missed[i] - begin >= r->n; begin += r->n) /* a division of each would show */
+			lap++;
+		const uint32_t s = room->set[r->missed[i] - begin], k = few(room->lines[s]);
+		if (room->lap[s] != lap) {
+			room->lap[s] = lap;
 			room->in_lap[s] = 0;
 		}
 		if (room->in_lap[s] < k)

@@ -76,19 +76,47 @@ void model_flush(struct model_cache *c)
 		c->way[i] = (struct rule_way){.line = RULE_EMPTY};
 }
 
-bool model_access(struct model_cache *c, uint64_t address)
+static struct rule_view view_of(struct model_cache *c, uint32_t set)
 {
 	const struct model_shape *s = &c->shape;
-	const uint64_t line = address / s->line, sector = 1ull << address % s->line / s->sector;
-	const uint32_t set = c->dealt ? c->dealt[line % c->lines] : model_set_of(s, line);
-	const struct rule_view v = {&s->rule, s->set_ways ? s->set_ways[set] : s->ways, c->way + (size_t)set * s->ways,
-				    &c->state[set], &c->rng};
-	bool found;
-	struct rule_way *way = &v.way[rule_use(&v, line, &found)];
+	return (struct rule_view){&s->rule, s->set_ways ? s->set_ways[set] : s->ways, c->way + (size_t)set * s->ways,
+				  &c->state[set], &c->rng};
+}
+
+/* The line is at `way` of its set now. Whether the address's sector was there. */
+static bool read_sector(const struct model_shape *s, struct rule_way *way, uint64_t address)
+{
+	const uint64_t sector = 1ull << (uint32_t)(address % s->line) / (uint32_t)s->sector;
 	const bool hit = way->sectors & sector;
 
 	way->sectors |= sector;
 	return hit;
+}
+
+struct model_line model_line_of(const struct model_cache *c, uint64_t address)
+{
+	const uint64_t line = address / c->shape.line;
+	return (struct model_line){.number = line,
+				   .set = c->dealt ? c->dealt[line % c->lines] : model_set_of(&c->shape, line),
+				   .way = UINT32_MAX};
+}
+
+bool model_access_line(struct model_cache *c, struct model_line *l, uint64_t address)
+{
+	const struct rule_view v = view_of(c, l->set);
+	bool found;
+
+	l->way = rule_use_at(&v, l->number, l->way, &found);
+	return read_sector(&c->shape, &v.way[l->way], address);
+}
+
+bool model_access(struct model_cache *c, uint64_t address)
+{
+	const struct model_line l = model_line_of(c, address);
+	const struct rule_view v = view_of(c, l.set);
+	bool found;
+
+	return read_sector(&c->shape, &v.way[rule_use(&v, l.number, &found)], address);
 }
 
 void model_take(struct model_cache *c, uint64_t n)
@@ -99,4 +127,5 @@ void model_take(struct model_cache *c, uint64_t n)
 	for (uint32_t ways; n >= (ways = s->set_ways ? s->set_ways[set] : s->ways); set++)
 		n -= ways;
 	c->way[(size_t)set * s->ways + n].line = RULE_EMPTY;
+	c->state[set].full = false;
 }

@@ -31,6 +31,15 @@ void model_cache_close(struct model_cache *c);
 void model_flush(struct model_cache *c);
 /* One access to a byte address: whether its sector was there. It is afterwards. */
 bool model_access(struct model_cache *c, uint64_t address);
+/* A line that is read again and again: what is known of it from the last time. */
+struct model_line {
+	uint64_t number;
+	uint32_t set, way; /* way: where it is, unless it is nowhere */
+};
+/* The line of an address, which was never in the cache. */
+struct model_line model_line_of(const struct model_cache *c, uint64_t address);
+/* The same as model_access, of an address in the line. Nobody has to look for it. */
+bool model_access_line(struct model_cache *c, struct model_line *l, uint64_t address);
 /* Somebody takes the n-th line of all away, n below model_lines. */
 void model_take(struct model_cache *c, uint64_t n);
 

@@ -133,28 +133,46 @@ bool rule_applies(enum rule r, unsigned ways)
 	return ways >= row[r].least && (!row[r].tree || !(ways & (ways - 1)));
 }
 
-unsigned rule_use(const struct rule_view *v, uint64_t line, bool *found)
+static unsigned way_of(const struct rule_view *v, uint64_t line)
+{
+	unsigned way = 0;
+
+	while (way < v->ways && v->way[way].line != line)
+		way++;
+	return way;
+}
+
+static unsigned room_for(const struct rule_view *v)
+{
+	const unsigned empty = v->state->full ? v->ways : way_of(v, RULE_EMPTY);
+
+	v->state->full = empty == v->ways;
+	return empty < v->ways ? empty : row[v->params->rule].victim(v);
+}
+
+unsigned rule_use_at(const struct rule_view *v, uint64_t line, unsigned at, bool *found)
 {
 	const struct row *rule = &row[v->params->rule];
-	unsigned way = 0, empty = v->ways;
 
 	if (v->params->by_access)
 		v->state->turn = (v->state->turn + 1) % v->params->schedule_count;
-	for (; way < v->ways && v->way[way].line != line; way++)
-		if (empty == v->ways && v->way[way].line == RULE_EMPTY)
-			empty = way;
-	*found = way < v->ways;
+	*found = at < v->ways && v->way[at].line == line;
 	if (*found) {
 		if (rule->used)
-			rule->used(v, way);
-		return way;
+			rule->used(v, at);
+		return at;
 	}
-	way = empty < v->ways ? empty : rule->victim(v);
-	v->way[way].line = line;
-	v->way[way].sectors = 0;
+	at = room_for(v);
+	v->way[at].line = line;
+	v->way[at].sectors = 0;
 	if (rule->filled)
-		rule->filled(v, way);
-	return way;
+		rule->filled(v, at);
+	return at;
+}
+
+unsigned rule_use(const struct rule_view *v, uint64_t line, bool *found)
+{
+	return rule_use_at(v, line, way_of(v, line), found);
 }
 
 void rule_start(struct rule_set *s, enum rule r, unsigned ways, uint64_t variant)

@@ -31,6 +31,7 @@ struct rule_state {
 	uint64_t stamp;
 	uint64_t tree[RULE_WAYS / 64]; /* plru: which half was used longer ago; node 1 is the root */
 	uint32_t turn;		       /* schedule: how far it has come */
+	bool full;		       /* no way is empty; false, when nobody knows: whoever empties one says so */
 };
 /* A set whose memory is somebody else's. */
 struct rule_view {
@@ -42,6 +43,8 @@ struct rule_view {
 };
 /* One access. Returns the line's way; *found: whether the line was there. A line that comes in has no sector. */
 unsigned rule_use(const struct rule_view *v, uint64_t line, bool *found);
+/* The same of a line that is at way `at`, unless it is nowhere. RULE_WAYS or more: it was never there. */
+unsigned rule_use_at(const struct rule_view *v, uint64_t line, unsigned at, bool *found);
 
 /* A set of its own, of a rule that always does the same. */
 struct rule_set {

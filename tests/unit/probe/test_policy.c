@@ -83,6 +83,7 @@ static bool replace(const struct device *d, struct rule_set *s, uint16_t line, u
 static void empty(struct rule_set *s, unsigned way)
 {
 	s->way[way].line = RULE_EMPTY;
+	s->state.full = false;
 }
 
 static enum chase_state ask(void *ctx, const struct policy_plan *p, const struct policy_sequence *q, uint32_t **ticks,

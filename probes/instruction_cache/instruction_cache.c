@@ -395,15 +395,15 @@ static void conclude_levels(struct study *s, const struct found *f)
 			      "no class of jumps is left for it");
 }
 
-/* What fetches take longer that level k answers than those of the nearest one. */
-static void conclude_wait(struct study *s, const char *key, const struct found *f, unsigned k)
+/* What fetches take longer that level k answers than those of the nearest one. The memory is nearer to some SMs than to others, and one was asked. */
+static void conclude_wait(struct study *s, const char *key, const struct found *f, unsigned k, bool memory)
 {
 	static const char method[] = "jumps that a level answers against those that the nearest one does";
 	struct code_wait w;
 	if (!code_later(s, f->survey[0], f->survey[k], f->index[k], &w))
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "jump",
 			      "too few jumps tell what it answers from what the nearest level does");
-	else if (w.exact)
+	else if (w.exact && !memory)
 		study_measured_number(s, key, w.value, w.lo, w.hi, "sm", method, "jump",
 				      "a jump takes %.4g cycles, one within the nearest level %.4g", w.far, w.near);
 	else
@@ -423,14 +423,14 @@ static void conclude_waits(struct study *s, const struct found *f)
 			study_verdict(s, key.of, VERDICT_INCONCLUSIVE, "jump",
 				      "whether it is a cache at all is not known");
 		else
-			conclude_wait(s, key.of, f, k);
+			conclude_wait(s, key.of, f, k, false);
 	}
 	if (!f->caches)
 		study_verdict(s, behind, VERDICT_ABSENT, "jump", "there is no cache to miss");
 	else if (f->open && !f->common)
 		study_verdict(s, behind, VERDICT_INCONCLUSIVE, "jump", "no code was surely beyond all caches");
 	else
-		conclude_wait(s, behind, f, f->caches);
+		conclude_wait(s, behind, f, f->caches, true);
 }
 
 static void study_instruction(struct study *s)

@@ -211,6 +211,10 @@ static void conclude_meet(struct study *s, struct cost may, struct cost cannot)
 		if (ops == 0)
 			study_verdict(s, ops_key, VERDICT_ABSENT, "part",
 				      "as many native branches where lanes cannot part");
+		else if (ops < 0 || ops != floor(ops))
+			study_verdict(s, ops_key, VERDICT_INCONCLUSIVE, "part",
+				      "%u native branches against %u, which is not as many for each of %d",
+				      may.turn->count[NATIVE_BRANCH], cannot.turn->count[NATIVE_BRANCH], SPLITS);
 		else
 			study_measured_number(s, ops_key, ops, ops, ops, "",
 					      "native branches of a loop whose lanes might part, and cannot", "part",

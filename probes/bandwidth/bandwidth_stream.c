@@ -303,7 +303,8 @@ static enum limit beyond_sms(struct study *s, const struct drawn *w, const struc
 		return LIMIT_UNKNOWN;
 	memcpy(p, w->all, sizeof p);
 	p[STREAM_BLOCKS] = blocks;
-	const struct rate r = stream_rate(s, w->experiment, p, rounds, bytes);
+	struct rate r = stream_rate(s, w->experiment, p, rounds, bytes);
+	steady_value(s, w->experiment, p, rounds, bytes, &r); /* as that of all has it */
 	if (isnan(r.value))
 		return LIMIT_UNKNOWN;
 	const double sms = bandwidth_sms(s, r.at), each = r.value / sms, share = a->value / w->sms;

@@ -116,7 +116,9 @@ static void conclude_alone(struct study *s, struct cost stay, struct cost part)
 #define KNEE	 0.25 /* of a time: nearly alike */
 #define OVER	 1.15 /* times as long as one warp alone: warps wait for each other */
 #define TOGETHER 0.3  /* of the time, from the first end to the last: nobody has the turns of others */
-#define PAST	 1.5  /* times as long as where all lanes stay: instructions do not explain it */
+#define FULL                                                                                                           \
+	1.5 /* times as long as one warp alone: fewer would take turns as they come, and wait longer than they have to */
+#define PAST 1.5 /* times as long as where all lanes stay: instructions do not explain it */
 
 /* All warps' times, of one kind of branch: alone, of a half, of three quarters and of all of the warps. */
 struct rise {
@@ -235,7 +237,7 @@ static void conclude_meet(struct study *s, struct cost may, struct cost cannot)
 }
 
 /* How far apart branches of a scheduler's warps begin: so many of them that neither one warp's waiting nor issuing explains the time. */
-static void conclude_issue(struct study *s, const struct rise *x, struct cost alone, struct cost most)
+static void conclude_issue(struct study *s, const struct rise *x, struct cost alone)
 {
 	static const char key[] = "branch.issue",
 			  method[] = "a scheduler's warps that stay at each branch, over their native branches";
@@ -249,17 +251,12 @@ static void conclude_issue(struct study *s, const struct rise *x, struct cost al
 	}
 	const double warps = x->warps[COUNTS - 1] / schedulers,
 		     each = warps * x->stay.turn->count[NATIVE_BRANCH] / SPLITS,
-		     issue = x->long_stay.value * x->stay.turn->total / x->long_stay.turn->total,
-		     queue = fmax(alone.value, x->stay.value * 3 / 4);
-	if (x->stay.value < OVER * fmax(issue, alone.value))
+		     issue = x->long_stay.value * x->stay.turn->total / x->long_stay.turn->total;
+	if (x->stay.value < OVER * issue || x->stay.value < FULL * alone.value)
 		study_bound(
 		    s, key, -INFINITY, x->stay.hi / each, method, "part",
 		    "%.4g cycles a branch of all warps, %.4g of one, and as many instructions of other kinds take %.4g",
 		    x->stay.value, alone.value, issue);
-	else if (most.value < (1 - KNEE) * queue || most.value > (1 + KNEE) * queue)
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, "part",
-			      "%.4g, %.4g and %.4g cycles of 1, %u and %u warps are not those of a queue", alone.value,
-			      most.value, x->stay.value, x->warps[2], x->warps[COUNTS - 1]);
 	else
 		study_measured_number(s, key, x->stay.value / each, x->stay.lo / each, x->stay.hi / each, "sm", method,
 				      "part",
@@ -276,7 +273,6 @@ void branch_part(struct study *s)
 	const char *why = "points are missing";
 	bool ok = most > 0;
 	const struct cost stay = ask(s, 1, 0, SHORT, &why), together = ask_kind(s, 1, 0, SHORT, CANNOT_PART, &why);
-	struct cost most_of = {0};
 	x.part[0] = ask(s, 1, every_second, SHORT, &why);
 	for (unsigned i = 1; i < COUNTS && most; i++) {
 		x.part[i] = ask(s, x.warps[i], every_second, SHORT, &why);
@@ -284,7 +280,6 @@ void branch_part(struct study *s)
 	}
 	if (most) {
 		x.stay = ask(s, most, 0, SHORT, &why);
-		most_of = ask(s, x.warps[2], 0, SHORT, &why);
 		x.long_alone = ask(s, 1, 0, LONG, &why);
 		x.long_stay = ask(s, most, 0, LONG, &why);
 		x.long_part = ask(s, most, every_second, LONG, &why);
@@ -298,8 +293,8 @@ void branch_part(struct study *s)
 		study_verdict(s, "branch.meet", VERDICT_INCONCLUSIVE, "part", "%s", why);
 		study_verdict(s, "branch.meet_ops", VERDICT_INCONCLUSIVE, "part", "%s", why);
 	}
-	if (ok && stay.ok && most_of.ok)
-		conclude_issue(s, &x, stay, most_of);
+	if (ok && stay.ok)
+		conclude_issue(s, &x, stay);
 	else
 		study_verdict(s, "branch.issue", VERDICT_INCONCLUSIVE, "part", "%s", why);
 	if (stay.ok && x.part[0].ok)

@@ -297,6 +297,15 @@ static bool is_parted(const struct sim_spec *s)
 	return warps * s->branch_split_issue < 1.5 * way || s->branch_split_issue < 16 * s->scheduler_issue;
 }
 
+/* Whether so few warps branch on a scheduler that each one's own way takes nearly as long; or their instructions do. */
+static bool is_unhurried(const struct sim_spec *s)
+{
+	const double warps = s->max_threads_per_block / s->warp_size / 4 * 4 / (double)s->schedulers,
+		     way = s->branch_meet + 2 * s->branch_latency;
+	return warps * (2.25 + s->branch_meet_ops) * s->branch_issue < 2 * way ||
+	       s->branch_issue < 2 * s->scheduler_issue;
+}
+
 /* What cannot be told: a limit that is not there, pipes behind the issue rate, clusters that share nothing, and by no load, the structure of a level that holds
  * the whole constant memory and what lies behind it, or behind an L2 that does. */
 static bool is_hidden(const struct sim_spec *s, const char *key)
@@ -313,6 +322,8 @@ static bool is_hidden(const struct sim_spec *s, const char *key)
 	if (known_unit_hidden(s, key, UNIT_ASKED))
 		return true;
 	if (strcmp(key, "branch.split_issue") == 0 && is_parted(s))
+		return true;
+	if (strcmp(key, "branch.issue") == 0 && is_unhurried(s))
 		return true;
 	/* A cache answers what is asked for again. */
 	if (str_starts(key, "memory.partition") &&

@@ -105,6 +105,10 @@ static void conclude_alone(struct study *s, struct cost stay, struct cost part)
 		study_verdict(s, key, VERDICT_ABSENT, "part",
 			      "a branch at which every second lane skips takes %.3g cycles, one at which all stay %.3g",
 			      part.value, stay.value);
+	else if (part.lo - stay.hi <= 0)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "part",
+			      "%.4g to %.4g cycles where every second lane skips, %.4g to %.4g where all stay", part.lo,
+			      part.hi, stay.lo, stay.hi);
 	else
 		study_measured_number(
 		    s, key, more, part.lo - stay.hi, part.hi - stay.lo, "sm",

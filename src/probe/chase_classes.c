@@ -308,8 +308,8 @@ static bool is_real(struct chase_path *c, const struct chase_pool *pool, const s
 	/* The cold walk alone, too: what somebody else evicts from a large line is missed again at any of its parts. */
 	struct chase_walked both = chase_walk_of(c, run, 2, k), cold = chase_walk_of(c, run, 1, k);
 	bool blocks = both.coverage >= 0.5 || cold.own_coverage >= 0.5 || cold.blocks;
-	/* Where a step is all that a miss fetches, any step may miss of what a level does not hold, and none of what it holds. What noise delays is the
-	 * same part of either. */
+	/* A step that is all that a miss fetches may miss of what a level does not hold, and never of what it holds. What noise delays is the same part
+	 * of either. */
 	const unsigned n = chase_parts_slower(c, k - 1, k, c->class_count, least, part);
 	bool grows = chase_parts_ends(part, n, &first, &last) && last >= GROWN * first;
 	bool every_step = both.unit <= c->stride && cold.blocks <= c->stride;

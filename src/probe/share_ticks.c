@@ -101,7 +101,7 @@ static double behind_of(const struct share_path *c, unsigned k, double last)
 		return 1.6 * l->ticks + 2 * APART;
 	if (k + 1 == c->levels)
 		return last;
-	/* Where not even what the SM has brought itself stays in a cold one, what lies behind that was looked at. */
+	/* A cold one in which not even what the SM has brought itself stays is not what was looked at: that is what lies behind. */
 	return share_too_slow(c, k + 1, l[1].ticks) ? hit_of(c, k + 1) : l[1].ticks;
 }
 

@@ -36,10 +36,6 @@ CUresult cuda_evict(struct cuda_gpu *g)
 		r = g->d.memset_d8_async(g->scratch, (unsigned char)++g->flushes, g->scratch_bytes, NULL);
 	if (r || !g->scratch_read)
 		return r;
-	uint64_t from = g->scratch, count = g->scratch_bytes / PIECE, never = 0;
-	void *arguments[LAUNCH_ARGS] = {&from, &count, &never};
-	for (unsigned i = 3; i < LAUNCH_ARGS; i++)
-		arguments[i] = &never;
-	return g->d.launch_kernel(g->kernels[g->evict_id]->function, g->info.sm_count, 1, 1,
-				  g->info.max_threads_per_block, 1, 1, 0, NULL, arguments, NULL);
+	const uint64_t values[] = {g->scratch, g->scratch_bytes / PIECE, 0};
+	return cuda_own_launch(g, g->evict_id, g->info.sm_count, g->info.max_threads_per_block, values, 3);
 }

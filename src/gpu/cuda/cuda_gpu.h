@@ -102,6 +102,9 @@ int cuda_kernel_ready(struct cuda_gpu *g, struct cuda_kernel *k,
 /* One of src/kernel's that takes part in launches: loads it if it is not there. *id: CUDA_NO_KERNEL at first. To be called before the launch's own
  * kernel is made ready, as one that was not used for long may have to go. */
 int cuda_own_kernel(struct cuda_gpu *g, const char *path, const char *entry, uint32_t *id, struct err *e);
+/* Queues it. values: of its first `count` parameters; the others, of which no kernel of src/kernel has any, are 0. */
+CUresult cuda_own_launch(struct cuda_gpu *g, uint32_t id, unsigned blocks, unsigned threads, const uint64_t *values,
+			 unsigned count);
 void cuda_kernels_free(struct cuda_gpu *g);
 /* cuda_memory.c. Addresses of the launch's buffers, filled. 0 or negative; *r tells a driver's refusal (then -EIO). */
 int cuda_memory_prepare(struct cuda_gpu *g, struct cuda_kernel *k, const struct launch *l, CUdeviceptr *address,

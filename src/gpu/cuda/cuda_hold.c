@@ -22,14 +22,10 @@ int cuda_hold_ready(struct cuda_gpu *g, struct err *e)
 
 CUresult cuda_hold(struct cuda_gpu *g)
 {
-	uint64_t word = g->held_at, value = ++g->holds, most = LOOKS, none = 0;
-	void *arguments[LAUNCH_ARGS] = {&word, &value, &most};
-
 	if (!g->held)
 		return CUDA_SUCCESS;
-	for (unsigned i = 3; i < LAUNCH_ARGS; i++)
-		arguments[i] = &none;
-	return g->d.launch_kernel(g->kernels[g->hold_id]->function, 1, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL);
+	const uint64_t values[] = {g->held_at, ++g->holds, LOOKS};
+	return cuda_own_launch(g, g->hold_id, 1, 1, values, 3);
 }
 
 void cuda_hold_end(struct cuda_gpu *g)

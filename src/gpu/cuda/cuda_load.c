@@ -6,6 +6,7 @@
 #include "gpu/cuda/cuda_link.h"
 #include "kernel/kernel.h"
 #include "native/native.h"
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -280,4 +281,17 @@ int cuda_own_kernel(struct cuda_gpu *g, const char *path, const char *entry, uin
 		*id = CUDA_NO_KERNEL;
 	str_free(&text);
 	return rc;
+}
+
+CUresult cuda_own_launch(struct cuda_gpu *g, uint32_t id, unsigned blocks, unsigned threads, const uint64_t *values,
+			 unsigned count)
+{
+	uint64_t value[LAUNCH_ARGS] = {0};
+	void *arguments[LAUNCH_ARGS];
+
+	assert(count <= LAUNCH_ARGS);
+	memcpy(value, values, count * sizeof *value);
+	for (unsigned i = 0; i < LAUNCH_ARGS; i++)
+		arguments[i] = &value[i];
+	return g->d.launch_kernel(g->kernels[id]->function, blocks, 1, 1, threads, 1, 1, 0, NULL, arguments, NULL);
 }

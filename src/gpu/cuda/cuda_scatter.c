@@ -47,8 +47,6 @@ CUresult cuda_scatter(struct cuda_gpu *g, const struct launch_buffer *b, CUdevic
 {
 	const struct cuda_driver *d = &g->d;
 	const size_t bytes = b->ring_count * sizeof *b->ring;
-	uint64_t to = base, count = b->ring_count, word = b->ring_word, unit = b->ring_unit ? b->ring_unit : 1,
-		 none = 0;
 	CUresult r = ring_room(g, bytes);
 
 	if (!r)
@@ -59,10 +57,6 @@ CUresult cuda_scatter(struct cuda_gpu *g, const struct launch_buffer *b, CUdevic
 		r = d->memcpy_htod(g->ring, b->ring, bytes);
 	if (r)
 		return r;
-	uint64_t ring = g->ring;
-	void *arguments[LAUNCH_ARGS] = {&to, &ring, &count, &word, &unit};
-	for (unsigned i = 5; i < LAUNCH_ARGS; i++)
-		arguments[i] = &none;
-	return d->launch_kernel(g->kernels[g->scatter_id]->function, g->info.sm_count, 1, 1,
-				g->info.max_threads_per_block, 1, 1, 0, NULL, arguments, NULL);
+	const uint64_t values[] = {base, g->ring, b->ring_count, b->ring_word, b->ring_unit ? b->ring_unit : 1};
+	return cuda_own_launch(g, g->scatter_id, g->info.sm_count, g->info.max_threads_per_block, values, 5);
 }

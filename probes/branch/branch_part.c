@@ -97,23 +97,21 @@ static struct cost ask(struct study *s, unsigned warps, double skip, unsigned bo
 	return ask_kind(s, warps, skip, body, MAY_PART, why);
 }
 
-static void conclude_alone(struct study *s, struct cost stay, struct cost part)
+/* What one kind of branch takes longer than another, of one warp. The words say what lanes do in either. */
+static void conclude_more(struct study *s, const char *key, struct cost with, struct cost without, const char *method,
+			  const char *do_with, const char *do_without)
 {
-	static const char key[] = "branch.split";
-	const double more = part.value - stay.value;
-	if (part.hi - stay.lo < 0.5)
-		study_verdict(s, key, VERDICT_ABSENT, "part",
-			      "a branch at which every second lane skips takes %.3g cycles, one at which all stay %.3g",
-			      part.value, stay.value);
-	else if (part.lo - stay.hi <= 0)
+	if (with.hi - without.lo < 0.5)
+		study_verdict(s, key, VERDICT_ABSENT, "part", "%.4g cycles where %s, %.4g where %s", with.value,
+			      do_with, without.value, do_without);
+	else if (with.lo - without.hi <= 0)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "part",
-			      "%.4g to %.4g cycles where every second lane skips, %.4g to %.4g where all stay", part.lo,
-			      part.hi, stay.lo, stay.hi);
+			      "%.4g to %.4g cycles where %s, %.4g to %.4g where %s", with.lo, with.hi, do_with,
+			      without.lo, without.hi, do_without);
 	else
-		study_measured_number(
-		    s, key, more, part.lo - stay.hi, part.hi - stay.lo, "sm",
-		    "a branch at which every second lane skips against one at which all stay, one warp", "part",
-		    "%.4g cycles against %.4g, of %d branches one after the other", part.value, stay.value, SPLITS);
+		study_measured_number(s, key, with.value - without.value, with.lo - without.hi, with.hi - without.lo,
+				      "sm", method, "part", "%.4g cycles where %s, %.4g where %s, of %d branches",
+				      with.value, do_with, without.value, do_without, SPLITS);
 }
 
 #define NEAR	 0.1  /* of a time: alike */
@@ -207,7 +205,6 @@ static bool counts(const struct cost *c)
 static void conclude_meet(struct study *s, struct cost may, struct cost cannot)
 {
 	static const char key[] = "branch.meet", ops_key[] = "branch.meet_ops";
-	const double more = may.value - cannot.value;
 	if (!counts(&may) || !counts(&cannot)) {
 		study_verdict(s, ops_key, VERDICT_INCONCLUSIVE, "part",
 			      "how many native branches there are is not known");
@@ -227,17 +224,9 @@ static void conclude_meet(struct study *s, struct cost may, struct cost cannot)
 					      "%u against %u, of %d branches", may.turn->count[NATIVE_BRANCH],
 					      cannot.turn->count[NATIVE_BRANCH], SPLITS);
 	}
-	if (may.hi - cannot.lo < 0.5)
-		study_verdict(s, key, VERDICT_ABSENT, "part",
-			      "%.4g cycles where lanes might part, %.4g where they cannot", may.value, cannot.value);
-	else if (may.lo - cannot.hi < 0)
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, "part",
-			      "%.4g cycles where lanes might part, %.4g where they cannot", may.value, cannot.value);
-	else
-		study_measured_number(
-		    s, key, more, may.lo - cannot.hi, may.hi - cannot.lo, "sm",
-		    "a branch at which lanes might part against one at which they cannot, all stay, one warp", "part",
-		    "%.4g cycles against %.4g", may.value, cannot.value);
+	conclude_more(s, key, may, cannot,
+		      "a branch at which lanes might part against one at which they cannot, all stay, one warp",
+		      "lanes might part", "they cannot");
 }
 
 /* How far apart branches of a scheduler's warps begin: so many of them that neither one warp's waiting nor issuing explains the time. */
@@ -302,7 +291,9 @@ void branch_part(struct study *s)
 	else
 		study_verdict(s, "branch.issue", VERDICT_INCONCLUSIVE, "part", "%s", why);
 	if (stay.ok && x.part[0].ok)
-		conclude_alone(s, stay, x.part[0]);
+		conclude_more(s, "branch.split", x.part[0], stay,
+			      "a branch at which every second lane skips against one at which all stay, one warp",
+			      "every second lane skips", "all stay");
 	else
 		study_verdict(s, "branch.split", VERDICT_INCONCLUSIVE, "part", "%s", why);
 	if (ok && stay.ok && x.part[0].ok)

@@ -338,30 +338,38 @@ static bool is_common(const struct study *s, const struct found *f)
 	return behind > l2->lo / swing && behind < l2->hi * swing;
 }
 
-/* Levels that are surely caches of their own: neither the memory, nor its open rows, nor a part of what lies behind them. At least so many there
- * are, wherever the doubtful ones lie. first: the first doubtful one, from 0. */
-static unsigned sure_levels(const struct found *f, unsigned *first)
+/* Levels that may be caches. Nothing lies behind what all code fits in: what is slower was delayed. */
+static unsigned caches_at_most(const struct found *f)
 {
 	const unsigned most = f->open && !f->cache ? f->caches - 1 : f->caches;
+	for (unsigned k = 0; k < most; k++)
+		if (level_of(f, k)->endless && k + 1 < f->caches)
+			return k;
+	return most;
+}
+
+/* The first level that may be no cache of its own, but the memory, its open rows, or a part of what lies behind. */
+static unsigned first_doubtful(const struct found *f)
+{
+	const unsigned most = caches_at_most(f);
+	unsigned k = 0;
+	while (k < most && !level_of(f, k)->doubtful)
+		k++;
+	return k;
+}
+
+/* At least so many caches there are, wherever the doubtful ones lie. */
+static unsigned sure_levels(const struct found *f)
+{
 	unsigned sure = 0;
-	*first = most;
-	for (unsigned k = 0; k < most; k++) {
-		const struct code_level *l = level_of(f, k);
-		/* Nothing lies behind what all code fits in: what is slower was delayed. */
-		const bool delayed = l->endless && k + 1 < f->caches;
-		if ((l->doubtful || delayed) && *first == most)
-			*first = k;
-		if (delayed)
-			break;
-		sure += !l->doubtful;
-	}
+	for (unsigned k = caches_at_most(f); k-- > 0;)
+		sure += !level_of(f, k)->doubtful;
 	return sure;
 }
 
 static void conclude_levels(struct study *s, const struct found *f)
 {
-	unsigned first;
-	const unsigned sure = f->caches ? sure_levels(f, &first) : 0;
+	const unsigned sure = f->caches ? sure_levels(f) : 0, first = f->caches ? first_doubtful(f) : 0;
 	const struct code_level *last =
 	    &f->survey[f->caches ? f->caches - 1 : 0]->level[f->index[f->caches ? f->caches - 1 : 0]];
 	if (!f->caches || (f->open && f->caches == 1)) {
@@ -415,11 +423,10 @@ static void conclude_wait(struct study *s, const char *key, const struct found *
 static void conclude_waits(struct study *s, const struct found *f)
 {
 	static const char behind[] = "memory.instruction.latency";
-	unsigned first;
-	const unsigned sure = f->caches ? sure_levels(f, &first) : 0;
+	const unsigned first = f->caches ? first_doubtful(f) : 0;
 	for (unsigned k = 1; k < f->caches; k++) {
 		const struct key_text key = key_text("cache.instruction.l%u.latency", k + 1);
-		if (k >= sure || level_of(f, k)->doubtful)
+		if (k >= first) /* behind a doubtful one nobody knows its number */
 			study_verdict(s, key.of, VERDICT_INCONCLUSIVE, "jump",
 				      "whether it is a cache at all is not known");
 		else

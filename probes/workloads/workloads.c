@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PLACES = 3, REPEATS = 3, LIMIT_MS = 20000, WORKLOADS_MOST = 16 };
+enum { PLACES = 3, REPEATS = 3, LIMIT_MS = 20000 };
 #define STEP_QUORUM 0.9	   /* times are rounded to whole nanoseconds */
 enum { STEP_MOST = 4096 }; /* ns: what launches of some microseconds are timed by is no coarser */
 enum { RUN, SIZES };
@@ -35,7 +35,8 @@ const struct workload workload_table[] = {
     {"sgemm", "probes/workloads/sgemm.ptx", "sgemm", "floating-point operations", workload_sgemm},
     {"fft", "probes/workloads/fft.ptx", "fft", "floating-point operations", workload_fft},
 };
-const unsigned workload_count = sizeof workload_table / sizeof *workload_table;
+enum { WORKLOADS = sizeof workload_table / sizeof *workload_table };
+const unsigned workload_count = WORKLOADS;
 
 /* The input, so many bytes from its buffer's begin on. */
 static int place(struct job *j, const struct workload_input *in, uint32_t offset)
@@ -151,13 +152,13 @@ struct usual {
 static struct usual usual_of(const struct study *s)
 {
 	const struct series *v = study_series(s, RUN);
-	uint64_t times[PLACES * REPEATS * WORKLOADS_MOST], least[WORKLOADS_MOST] = {0}, most[WORKLOADS_MOST] = {0};
-	double range[WORKLOADS_MOST], scratch[WORKLOADS_MOST];
+	uint64_t times[PLACES * REPEATS * WORKLOADS], least[WORKLOADS] = {0}, most[WORKLOADS] = {0};
+	double range[WORKLOADS], scratch[WORKLOADS];
 	size_t n = 0, programs = 0;
 	for (size_t i = 0; v && i < v->count; i++) {
 		const struct point *pt = &v->points[i];
 		const unsigned of = (unsigned)pt->x % PLACE;
-		if (pt->outcome != OUTCOME_OK || pt->words_per_repeat <= WORKLOAD_TIME_WORDS || of >= WORKLOADS_MOST)
+		if (pt->outcome != OUTCOME_OK || pt->words_per_repeat <= WORKLOAD_TIME_WORDS || of >= WORKLOADS)
 			continue;
 		for (uint32_t r = 0; r < pt->repeats && n < sizeof times / sizeof *times; r++) {
 			const uint64_t time = times[n++] = time_of(pt, r);
@@ -165,7 +166,7 @@ static struct usual usual_of(const struct study *s)
 			most[of] = time > most[of] ? time : most[of];
 		}
 	}
-	for (unsigned i = 0; i < WORKLOADS_MOST; i++)
+	for (unsigned i = 0; i < WORKLOADS; i++)
 		if (most[i])
 			range[programs++] = (double)(most[i] - least[i]) / (double)most[i];
 	return (struct usual){.step = (double)stat_gcd_robust(times, n, STEP_QUORUM, STEP_MOST),
@@ -208,10 +209,9 @@ static void conclude_rate(struct study *s, const char *key, const struct workloa
 }
 
 /* pt: PLACES of them; NULL: a record of an older program has not that place. */
-static void conclude(struct study *s, const struct workload *k, const struct workload_problem *w,
+static void conclude(struct study *s, const struct workload *k, const struct workload_problem *w, const struct usual *u,
 		     const struct point *const *pt)
 {
-	const struct usual u = usual_of(s);
 	struct shown v = {.lo = INFINITY};
 	char rate[96], correct[96], why[160];
 	bool right = true;
@@ -227,13 +227,14 @@ static void conclude(struct study *s, const struct workload *k, const struct wor
 			 v.launches);
 	study_text(s, correct, right ? "yes" : "no", "answers beside the host's", "run", "%s", why);
 	if (right)
-		conclude_rate(s, rate, k, w->work, &u, &v);
+		conclude_rate(s, rate, k, w->work, u, &v);
 	else
 		study_verdict(s, rate, VERDICT_INCONCLUSIVE, "run", "the answers are wrong: %s", why);
 }
 
 static void study_workloads(struct study *s)
 {
+	const struct usual u = usual_of(s); /* of all of them, once all are there */
 	workload_sizes_study(s, SIZES);
 	for (unsigned i = 0; i < workload_count; i++) {
 		const struct workload *k = &workload_table[i];
@@ -245,7 +246,7 @@ static void study_workloads(struct study *s)
 		if (study_pending(s))
 			continue;
 		if (pt[0] && k->prepare(&w, study_arena(s), study_device(s)) == 0 && workload_ran(pt[0], &w)) {
-			conclude(s, k, &w, pt);
+			conclude(s, k, &w, &u, pt);
 			continue;
 		}
 		const bool other = pt[0] && pt[0]->outcome == OUTCOME_OK && pt[0]->repeats;

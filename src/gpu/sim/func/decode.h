@@ -255,7 +255,7 @@ int decode_plain(enum ptx_op op, enum ptx_type type, uint32_t mods);
 int decode_compare(enum ptx_cmp cmp, enum ptx_type type);
 /* decode_flow.c: joins of branches, registers live at once */
 int decode_joins(struct decoder *d);
-int decode_meets(struct decoder *d); /* behind that: FUNC_PARTING. 0 or -ENOMEM */
+int decode_meets(struct decoder *d); /* behind that: FUNC_PARTING. 0, or -ENOMEM and a sentence */
 int decode_live(struct decoder *d, uint32_t *registers, uint32_t *line);
 /* How many registers are live before each of the program's records; rows that are `none` take none. 0 or -ENOMEM. */
 int func_pressure(const struct func_program *p, const bool *none, uint16_t *live);

@@ -2,7 +2,6 @@
 #include "base/arena.h"
 #include "gpu/sim/func/decode.h"
 #include "gpu/sim/func/exec.h"
-#include <errno.h>
 
 /* Whether all lanes compute the same where they read the same. */
 static bool is_common(const struct func_inst *i, const struct func_info *n)
@@ -43,5 +42,5 @@ int decode_meets(struct decoder *d)
 				i->flags |= FUNC_PARTING;
 	}
 	mem_free(own);
-	return own ? 0 : -ENOMEM;
+	return own ? 0 : err_nomem(d->e);
 }

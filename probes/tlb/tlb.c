@@ -45,15 +45,15 @@ static void conclude_set_sizes(struct study *s, const struct tlb_path *c, unsign
 static void conclude_step(struct study *s, const struct tlb_path *c, const char *key, unsigned k)
 {
 	const struct tlb_price *of = &c->price[k], *above = &c->price[k - 1];
-	/* Where the clock counts by several, it is off by less than one step at each end of each of two accesses, and may be so each
-	 * time: always for the one cost, and for the other one unless it is nothing. */
+	/* A clock that counts by several errs by less than one step at each end of an access. A cost is the difference
+	 * of two accesses. A cost is off by this each time, but a cost of nothing may be exact. */
 	const double rows = of->loose + (k > 1 ? above->loose : 0),
 		     hits = c->price[0].loose + (k > 1 ? 2 : 1) * c->price[0].either, loose = hits + rows,
 		     low = of->low - above->high, high = of->high - above->low,
 		     half = fmax(GAP_LEAST, (high - low) / 2) + loose, middle = (low + high) / 2,
 		     v = fmax(low, fmin(high, of->value - above->value));
-	/* What translates keeps its own clock: while the SM's ran faster, a miss took so many more of its cycles, and some of what was
-	 * seen may be of then: of this cost, or of the one above. */
+	/* Translation keeps its own clock. While the SM's clock ran faster, a miss took as many more of its cycles.
+	 * Some of what was seen, of this cost or of the one above, may be from such a time. */
 	const double swing = of->usual && (k < 2 || above->usual) ? 0 : c->swing,
 		     less = k > 1 ? above->value * swing / (1 + swing) : 0, lo = (middle - half) / (1 + swing) - less,
 		     hi = middle + half + less;
@@ -92,7 +92,7 @@ static void conclude_level(struct study *s, const struct tlb_path *c, unsigned k
 	explain_by(&l.entries, &l.reach);
 	explain_by(&l.ways, &l.reach);
 	explain_by(&l.sets, &l.ways);
-	/* Where places meet by chance, as by a hash, the first conflict comes before all entries are taken. */
+	/* Pages that meet by chance, as by a hash, conflict before all entries are taken. */
 	if (l.reach.state == CHASE_DONE && l.sets.state != CHASE_DONE) {
 		study_bound(s, KEY("tlb.%s.%s.reach", path, level), (double)reach, INFINITY,
 			    "pages that fit, lap after lap", path,
@@ -191,8 +191,8 @@ static bool is_same(const struct tlb_level *l, const struct tlb_level *o)
 	       l->line.value == o->line.value;
 }
 
-/* Of a level that this path leaves open, what another one found: where all before it are alike and it costs as much more, it is likely the
- * same. Textures reach too little to overflow a large TLB by themselves. */
+/* Takes from another path what it found of a level that this path leaves open. The level is likely the same if all
+ * before it are alike and it costs as much more. Textures reach too little to overflow a large TLB by themselves. */
 static bool conclude_other(struct study *s, const struct tlb_path *c, unsigned k, const struct tlb_path *other)
 {
 	static const char *const what[] = {"line", "entries", "reach", "sets", "ways", "latency"};
@@ -345,8 +345,9 @@ static enum chase_state survey(struct study *s, struct tlb_path *c, uint64_t mos
 	return state;
 }
 
-/* Geometry of all levels. A row of the memory that is open answers sooner than one that is not, so that pages seem to cost something;
- * where pieces smaller than any page conflict, it is that, and what it costs is left out of the steps from there on. */
+/* Geometry of all levels. An open row of the memory answers sooner than a closed one, so that pages seem to cost
+ * something. Pieces smaller than any page that conflict are such rows. Their cost is left out of the steps from there
+ * on. */
 static enum chase_state shape(struct study *s, struct tlb_path *c, uint64_t most)
 {
 	enum chase_state state = survey(s, c, most);
@@ -382,8 +383,8 @@ static enum chase_state follow(struct study *s, struct tlb_path *c)
 	return state;
 }
 
-/* Where what is nearest on one path is as large, in entries as long, as what is behind another level on the other one, it is that: a level before it, whose pages a
- * cache hid, or which costs no more than rows of the memory do, was not seen. */
+/* A first level as large, in entries as long, as a later level of the other path is likely that level. The level before
+ * it was not seen then: a cache hid its pages, or it costs no more than rows of the memory do. */
 static void doubt_first(struct tlb_path *c, const struct tlb_path *other)
 {
 	struct tlb_level *l = &c->level[0];

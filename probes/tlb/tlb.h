@@ -1,7 +1,8 @@
 /* TLBs from rings over pages. A path is one way to memory whose accesses are translated: loads past the L1, or texture
- * fetches. What a translation costs is the difference of two accesses to one line: once as the first access to its page
- * (the opener), once right after another access to that page (the follower). So where the line lies, and which cache has it,
- * cancels. What depends on how many pages were visited in between, and not on how many lines, is a TLB. */
+ * fetches. A translation's cost is the difference of two accesses to one line. The line is once the first access to its
+ * page (the opener), and once follows another access to that page (the follower). So the line's place, and the cache
+ * that has it, cancel. A cost that depends on how many pages were visited in between, and not on how many lines, is a
+ * TLB's. */
 #ifndef FATHOM_TLB_H
 #define FATHOM_TLB_H
 #include "judge/pages.h"
@@ -94,14 +95,15 @@ struct tlb_path {
 	uint64_t bytes;	     /* the buffer */
 	uint64_t whole;	     /* the largest power of two in it */
 	uint32_t lines;	     /* over all pages, that a cache in front of the TLB does not hold; 0: there is none */
-	double
-	    rows; /* what a row of the memory costs that is not open, which is in some costs and not in others; 0: none */
-	double
-	    no_row; /* so much more some pages cost where lines are at hand and no memory is asked: no row makes that; 0: nothing is known of it */
-	bool
-	    rows_short; /* lines of a page lie in several rows, so that what one costs comes never upon all pages of a ring */
-	double
-	    maybe_rows; /* as `rows`, the most of what pages of this path, or of another one, cost and nobody knows whether rows do */
+	/* what a closed row of the memory costs; some costs have it in them and others do not; 0: none */
+	double rows;
+	/* Some pages cost so much more although their lines are at hand. No row makes that, as no memory is asked.
+	 * 0: nothing is known of it. */
+	double no_row;
+	/* lines of a page lie in several rows, so that the cost of one never comes upon all pages of a ring */
+	bool rows_short;
+	/* as `rows`: the most that pages of this path or another cost by what may or may not be rows */
+	double maybe_rows;
 	double swing; /* ratio by which the SM's clock ran faster now and then, at most */
 	double swing_least;
 	bool bare; /* no cache answers loads of global memory: none keeps what walks read */
@@ -153,9 +155,11 @@ static inline bool tlb_is_low(const struct tlb_path *c, unsigned k, float cost)
 
 /* Leaves out what a cache in front of the TLB answered: c->front. */
 void tlb_cover(const struct tlb_path *c, struct tlb_view *w);
-/* By how much more slowly the rest of the GPU answered while the SM's clock ran faster, and which visits were then: pace[visits], which is all
- * TLB_USUAL before. 1: nothing of it is seen. Openers that cost from `from` on and less than `below` say it: a cache in the SM answers followers at its
- * own clock, and only what translates is late then. NAN: followers say it. */
+/* How much more slowly the rest of the GPU answered while the SM's clock ran faster. 1: nothing of it is seen. The
+ * array pace[visits] is all TLB_USUAL before, and says which visits met that clock.
+ *
+ * Openers that cost from `from` on and less than `below` tell it if a cache in the SM answers followers. Such a cache
+ * runs at the SM's own clock, so that only translation is late. from NAN: followers tell it. */
 enum tlb_pace { TLB_USUAL, TLB_FAST, TLB_CHANGES };
 double tlb_clock(const struct tlb_path *c, const struct tlb_view *w, double from, double below, enum tlb_pace *pace);
 /* Steps in which pages are visited, with nothing in common with their number: 0 one by one, else several ways. */
@@ -173,8 +177,8 @@ enum chase_state tlb_over_orders(struct tlb_path *c, const struct tlb_ring *ring
 enum chase_state tlb_survey(struct tlb_path *c);
 /* How much the cost of one page differs from visit to visit. */
 double tlb_sigma(struct tlb_path *c, const struct tlb_view *w);
-/* How often a visit of the survey's rings costs so much more than it should, for no miss. centre: what each ring's pages cost; NAN: not all
- * the same. */
+/* How often a visit of the survey's rings costs so much more than it should without a miss. In `centre` is what each
+ * ring's pages cost, or NAN if not all cost the same. */
 double tlb_noise(const struct tlb_view *w, unsigned rings, const double *centre, double rise);
 /* Whether pages of a ring that tells no cost cost nothing all the same. */
 bool tlb_is_even(const struct tlb_path *c, const struct tlb_view *w);
@@ -192,8 +196,8 @@ struct tlb_seen {
 	unsigned ring;
 	uint32_t pages;
 };
-/* Leaves out, of n costs of one ring, those that come as often as they are too low by as much: one line of such a page was at hand, as the opener of
- * these and as the follower of those. Returns how many are left. */
+/* Leaves out, of n costs of one ring, those that come as often as their negatives do. One line of such a page was at
+ * hand. It was the opener in one case and the follower in the other. Returns how many are left. */
 unsigned tlb_without_whims(const struct tlb_path *c, struct tlb_seen *seen, unsigned n);
 /* The steps from what was seen, and rows where they show. near: a flag for each of TLB_SURVEY_RINGS rings, whose lines were at hand. */
 void tlb_steps_from(struct tlb_path *c, struct tlb_seen *seen, unsigned n, const bool *near);
@@ -204,8 +208,8 @@ void tlb_near_steps(struct tlb_path *c, const struct tlb_seen *seen, unsigned n,
 uint32_t tlb_survey_pages(const struct tlb_path *c, unsigned k);
 unsigned tlb_survey_least(const struct tlb_path *c);
 uint64_t tlb_survey_stride(const struct tlb_path *c, unsigned k);
-/* Whether the last cost seen may be a hit in one more level, which reaches as far as the memory and so is never missed: it is less than what a walk
- * reads takes, and published GPUs have more levels. */
+/* Whether the last cost seen may be a hit in one more level, which reaches as far as the memory and so is never missed.
+ * The cost is less than what a walk reads takes, and published GPUs have more levels. */
 bool tlb_is_behind(const struct tlb_path *c);
 /* Whether the last cost is at least what reading a table takes. */
 bool tlb_is_walk(const struct tlb_path *c);
@@ -253,20 +257,22 @@ bool tlb_are_as_rows(const struct tlb_path *c, unsigned k, const struct pages_sh
 enum chase_state tlb_sets(struct tlb_path *c, unsigned k);
 /* Takes back what is known of a level. */
 void tlb_refuse(struct tlb_level *l, const char *why);
-/* What a page costs that misses level k - 1 and no other, k up to level_count, and nothing for 0; that level's geometry has to be
- * known. */
+/* What a page costs that misses level k - 1 and no other, for k up to level_count. A k of 0 asks for the cost of a hit.
+ * That level's geometry has to be known. */
 enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *out);
-/* Visits of a lap over the ring that cost what a miss of level k does, beyond those that cost as much less than a hit: what comes upon
- * openers and followers alike is in both, and a clock that changes its rate between the two of a line is, too. */
+/* Visits of a lap that cost what a miss of level k does, beyond those that cost as much less than a hit. Noise comes
+ * upon openers and followers alike, and is in both. So is a clock that changes its rate between the two accesses to a
+ * line. */
 struct tlb_surplus {
 	double each;   /* of a lap */
 	double chance; /* one standard deviation of that */
 };
 struct tlb_surplus tlb_surplus_of(const struct tlb_path *c, unsigned k, const struct tlb_view *w);
-/* Whether one page more makes no more visits miss than the open rows of a memory would: its own, and that of the page whose row it
- * closed. less: of as many pages as fit; more: of one more. */
+/* Whether one page more makes no more visits miss than the open rows of a memory would. Those make two miss: its own,
+ * and that of the page whose row it closed. The surplus `less` is of as many pages as fit, `more` of one more. */
 bool tlb_as_rows(const struct tlb_surplus *less, const struct tlb_surplus *more);
-/* Visits to a ring that cost as much as a miss of level k, and those that cost as much less than a hit; of how many. */
+/* Counts a ring's visits that cost as much as a miss of level k, and those that cost as much less than a hit. All
+ * visits are counted in `visits`. */
 enum chase_state tlb_balance(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, double *high, double *low,
 			     double *visits);
 int tlb_draw(const struct study *s, struct figure_list *out);

@@ -1,5 +1,6 @@
-/* Visits of a ring while the SM's clock ran faster. What is asked for then answers as late as ever, and so after more of the SM's cycles: a
- * visit then, against its line as a follower before, seems dearer, and the other way round a miss seems to be none, for laps at a time. */
+/* Visits of a ring while the SM's clock ran faster. Answers come as late as ever then, and so after more of the SM's
+ * cycles. A visit then seems dearer against its line as a follower before. The other way round a miss seems to be none,
+ * for laps at a time. */
 #include "base/arena.h"
 #include "stat/stat.h"
 #include "tlb.h"

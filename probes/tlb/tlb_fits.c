@@ -17,7 +17,7 @@
 #define FEW_HOT		0.15
 #define MANY_HOT	0.3
 
-/* Where visits are blurred, and pages have whims of some cycles: most of them miss, or hardly any does. */
+/* Judges a ring whose visits are blurred, and whose pages have whims of some cycles: most miss, or hardly any does. */
 static enum chase_state fits_blurred(struct tlb_path *c, unsigned k, const struct tlb_view *w, bool *fits)
 {
 	double *v = ARENA_ARRAY(study_arena(c->study), w->pages, double), each, hot = 0;
@@ -33,9 +33,10 @@ static enum chase_state fits_blurred(struct tlb_path *c, unsigned k, const struc
 	return CHASE_WHY(c->why, "%.0f of %zu pages are slow by a little, as whims of single lines are", hot, n);
 }
 
-/* How often a visit of this ring costs as much as a miss without one: as often as it costs so much less than a hit, which no miss does.
- * Mostly that is what the survey saw. A cache of data that has nearly all lines of this ring, now one and then another, delays
- * openers and followers much more often, and did so in no ring of the survey. */
+/* How often a visit of this ring costs as much as a miss without one. That is as often as a visit costs so much less
+ * than a hit, which no miss does. Mostly the survey saw the same. A cache of data that has nearly all lines of this
+ * ring, now one and then another, is an exception. It delays openers and followers much more often, and did so in no
+ * ring of the survey. */
 static double noise_in(const struct tlb_path *c, unsigned k, const struct tlb_view *w)
 {
 	const struct tlb_level *l = &c->level[k];
@@ -48,8 +49,8 @@ static double noise_in(const struct tlb_path *c, unsigned k, const struct tlb_vi
 	return low > stat_binomial_limit(of, fmin(0.5, l->noise), JUDGE_CHANCE_ALONE) ? (double)low / of : l->noise;
 }
 
-/* Visits that cost as much as a miss, and those that cost as much less than a hit: what makes the other line of the page dear. less: or half as
- * much less. */
+/* Visits that cost as much as a miss, and those that cost as much less than a hit. The latter have a follower that
+ * something delayed. less: the same, or half as much less. */
 struct balance {
 	double high, low, less, told;
 };
@@ -74,9 +75,9 @@ static double chance_of(const struct balance *b)
 	return sqrt(b->high + b->low + 1);
 }
 
-/* Whether no miss of each lap is among them. One shows as one more of those that cost much only where what delays lines left that visit
- * alone, and less and less so the more it delays. Nor does it come upon both lines of a page alike where clearly more are too cheap than
- * dear: then nobody knows how many of the dear ones it made. */
+/* Whether no miss of each lap is among them. A miss shows as one more dear visit only if nothing else delayed that
+ * visit. It shows less and less the more visits are delayed. Many more cheap visits than dear ones mean that noise does
+ * not come upon both lines of a page alike. Then nobody knows how many of the dear ones it made. */
 static bool no_surplus(const struct balance *b, double laps)
 {
 	const double more = b->high - b->low, chance = chance_of(b), alone = 1 - (b->high + b->low) / b->told;
@@ -84,15 +85,16 @@ static bool no_surplus(const struct balance *b, double laps)
 	return more > -JUDGE_SIGMA_SURE * chance && more + JUDGE_SIGMA_SURE * chance < TLB_LAP_MOST * laps * alone;
 }
 
-/* How far from a cost that the survey saw one visit's may be: what opens a row, and a clock that ran faster than it did then. */
+/* How far from a cost that the survey saw one visit's may be. The opening of a row adds to it, as does a clock that ran
+ * faster than it did then. */
 static double around(const struct tlb_path *c, double cost)
 {
 	return c->gap + 4 * c->sigma + c->rows + (TLB_COST_ALIKE + c->swing) * cost;
 }
 
-/* As balance_of, but only of visits that cost what a miss of level k costs, as far as the survey saw. Lines that some cache of data
- * has now and then cost as much more as that cache is faster, and are left out unless both are alike. low: as far below a hit, of this level
- * or of one above, as those visits would be beyond it. */
+/* As balance_of, but only of visits that cost what a miss of level k costs, as far as the survey saw. A line that some
+ * cache of data has now and then costs as much more as that cache is faster. It is left out unless both costs are
+ * alike. Low ones are as far below a hit, of this level or of one above, as those visits would be beyond it. */
 static struct balance balance_at(const struct tlb_path *c, unsigned k, const struct tlb_view *w)
 {
 	double cost[TLB_STEPS + 1 + TLB_ODD], wide[TLB_STEPS + 1 + TLB_ODD];
@@ -122,8 +124,9 @@ static struct balance balance_at(const struct tlb_path *c, unsigned k, const str
 	return b;
 }
 
-/* Whether a good part of the visits that seem to miss is delayed by something else, as many too cheap ones say, and what is more of the dear ones costs mostly
- * what no miss was seen to cost: a cache of data may have openers' lines more rarely than followers'. */
+/* Whether a good part of the seeming misses is delayed by something else. Many visits that are too cheap say so, if the
+ * surplus of dear ones mostly costs what no miss was seen to cost. A cache of data may have openers' lines more rarely
+ * than followers'. */
 static bool as_others(const struct balance *all, const struct balance *at)
 {
 	return MANY_LOW * all->less > all->high && 2 * (at->high - at->low) < all->high - all->low;
@@ -148,8 +151,8 @@ static unsigned between(const struct tlb_path *c, unsigned k, const struct tlb_v
 	return n;
 }
 
-/* Whether a cache in front of the TLB had both lines of a page in the lap from v on: what translates never saw that page, and a page less
- * may fit. */
+/* Whether a cache in front of the TLB had both lines of a page in the lap from v on. The TLB never saw that page, and
+ * one page less than asked may be what fits. */
 static bool skipped(const struct tlb_path *c, const struct tlb_view *w, uint32_t from)
 {
 	if (w->skipped)
@@ -159,7 +162,8 @@ static bool skipped(const struct tlb_path *c, const struct tlb_view *w, uint32_t
 	return false;
 }
 
-/* Whether a visit of the lap from v on may have been a miss, as its opener was so slow, but the clock changed then, so that nobody says its cost. */
+/* Whether a visit of the lap from v on may have been a miss although nobody knows its cost. The opener was as slow as a
+ * miss, but the clock changed then. */
 static bool may_hide(const struct tlb_path *c, unsigned k, const struct tlb_view *w, uint32_t from)
 {
 	for (uint32_t v = from; w->moved && v < from + w->pages; v++) {
@@ -187,7 +191,8 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 			told += !isnan(w->cost[v]);
 		}
 		misses += lap;
-		/* Where the clock changes its rate between the two of a line, all misses of a lap are a little too cheap. */
+		/* A clock that changes its rate between the two accesses to a line makes all misses of a lap a little
+		 * too cheap. */
 		clean += !lap && told >= TLB_TOLD * w->pages && !skipped(c, w, from) && !may_hide(c, k, w, from) &&
 			 between(c, k, w, from) <= usual + JUDGE_SIGMA * sqrt(usual) + 1;
 	}
@@ -213,7 +218,8 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 	 * dear, and in another order it comes upon others. */
 	const struct balance b = balance_of(c, k, w);
 	const double more = b.high - b.low, chance = chance_of(&b);
-	/* Of a first in, first out set of one page too many a lap may miss one page alone, which is hidden once among many that do. */
+	/* A first in, first out set of one page too many may have laps that miss one page alone. Among many dear visits
+	 * one such miss is hidden once. */
 	if (proof)
 		return more > JUDGE_SIGMA * chance ? 0 : 1;
 	if (((misses > stat_binomial_limit(w->visits, worst, JUDGE_CHANCE_ALONE) && more > JUDGE_SIGMA * chance) ||
@@ -322,8 +328,9 @@ static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct t
 	return (*fits || over) ? CHASE_DONE : CHASE_UNDECIDED;
 }
 
-/* Where a cache of data, or one in front, has some of a ring's lines now and then, as many of each page as there are room for come from behind it. Pages that
- * fit although so many more data come between two visits do so without them; that they do not may be the data's doing, and says nothing. */
+/* Asks again with as many lines of each page as there is room for. A cache of data, or one in front, may have some of a
+ * ring's lines now and then; so many come from behind it. Pages that fit although more data come between two visits fit
+ * without them. Pages that do not may miss because of the data, which says nothing. */
 static enum chase_state fits_with_more(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits)
 {
 	const uint32_t lines = tlb_lines(c, ring);

@@ -66,7 +66,8 @@ static enum chase_state bisect(struct tlb_path *c, unsigned k, uint64_t stride, 
 	return CHASE_DONE;
 }
 
-/* A stride of less than `below` at which more pages fit than the levels above hide, and not all that the buffer has; and how many fit. */
+/* Finds a stride below `below` at which more pages fit than the levels above hide, and not all that the buffer has. In
+ * `pages` is how many fit. */
 static enum chase_state crowd(struct tlb_path *c, unsigned k, uint64_t below, uint64_t *stride, uint32_t *pages)
 {
 	char why[sizeof(c->why)] = "no stride was found at which it shows behind the levels above it";
@@ -114,7 +115,8 @@ static enum chase_state narrow(struct tlb_path *c, unsigned k, uint32_t most, ui
 		enum chase_state state = fits(c, k, most + 1, *stride / 2, &yes);
 		if (state != CHASE_DONE)
 			return state;
-		/* Where clearly more do not tell, or were not asked for in a recording, the one more has to do. */
+		/* The one page more decides alone if clearly more pages do not tell, or were not asked for in a
+		 * recording. */
 		if (yes) {
 			state = fits(c, k, tlb_some_more(c, most, *stride / 2), *stride / 2, &more);
 			if (state == CHASE_PENDING && study_pending(c->study))
@@ -159,8 +161,9 @@ static enum chase_state shift(struct tlb_path *c, unsigned k, uint32_t pages, ui
 	return all == CHASE_DONE && covered && !*from ? CHASE_UNDECIDED : all;
 }
 
-/* The same for clearly more pages than fit, at the stride that was found, or a longer one: where those fit although they were not moved, that one page
- * more than fits does not was noise, and a stride twice as long is where pages begin to be as crowded. few: so many more. */
+/* The same for clearly more pages than fit, at the stride that was found, or a longer one. If they fit without being
+ * moved, noise made the one page more not fit. Pages then begin to be as crowded at a stride twice as long. few: so
+ * many more. */
 static enum chase_state shift_few(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t *stride, uint64_t widest,
 				  uint32_t *few, uint64_t *from)
 {
@@ -230,9 +233,10 @@ static double cost_of_unfit(const struct tlb_path *c, unsigned k, const struct t
 	return n ? stat_median(v, n, v + w->visits) : NAN;
 }
 
-/* Whether visits that miss cost as much again when the whole ring has come round, as those do whose row another one closes each time. What delays
- * visits by many times, however often, comes from elsewhere: where it keeps step with the laps, it delays openers alone, lap after lap, as what does
- * not fit would, but not one visit by one time. told: false of rings that come round once, which are. */
+/* Whether visits that miss cost as much again when the whole ring has come round. Visits do whose row another one
+ * closes each time. Other delays come by many different times, however often. If one of those keeps step with the laps,
+ * it delays openers alone, as misses would, but not one visit by one time. A ring that comes round once counts as
+ * steady, and told is false. */
 static bool is_steady(const struct tlb_path *c, unsigned k, const struct tlb_view *w, bool *told)
 {
 	const uint32_t turn = w->pages * w->lines;
@@ -250,9 +254,9 @@ static bool is_steady(const struct tlb_path *c, unsigned k, const struct tlb_vie
 	return same >= TLB_SHARE_REAL * all;
 }
 
-/* Whether pieces smaller than pages conflict indeed: as many as were moved do not fit where they were, and cost no more than what opens
- * a row of the memory: then it is rows. What they cost is what such a row does, which need not be what the level costs. noise: what seemed not to fit was delayed by
- * something else. */
+/* Whether pieces smaller than pages conflict indeed, as rows of the memory do. As many as were moved do not fit unmoved
+ * then, and cost no more than the opening of a row. Their cost is such a row's, which need not be the level's. noise:
+ * something else delayed what seemed not to fit. */
 static enum chase_state are_pieces(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t stride, bool *noise)
 {
 	struct tlb_level *l = &c->level[k];
@@ -272,8 +276,9 @@ static enum chase_state are_pieces(struct tlb_path *c, unsigned k, uint32_t page
 	return state;
 }
 
-/* Where pages begin to be as crowded, at strides of less than `below`: the stride, as many as fit there, clearly more, and the offset that moves
- * those to other entries. noise: what did not fit at *widest was delayed by what is no level's doing, and shorter strides may say more. */
+/* Finds the stride, below `below`, from which on pages are as crowded. It also finds how many fit there, clearly more,
+ * and the offset that moves those to other entries. If `noise` is set, no level delayed what did not fit at *widest,
+ * and shorter strides may say more. */
 static enum chase_state begin_to_crowd(struct tlb_path *c, unsigned k, uint64_t below, uint64_t *widest,
 				       uint32_t *pages, uint64_t *stride, uint32_t *few, uint64_t *offset, bool *noise)
 {
@@ -327,8 +332,8 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 		state = dense(c, k, line, pages * stride, &reach);
 		if (state != CHASE_DONE)
 			break;
-		/* No shorter pages to compare it with. What was guessed from other strides is as good; where those say something else, sets
-		 * are not alike, and halves of pages fit as pages do. */
+		/* There are no shorter pages to compare it with. A reach guessed from other strides does as well. If
+		 * the two differ, sets are not alike, and halves of pages fit as pages do. */
 		const bool guessed = reach >= pages * stride && reach < few * stride;
 		if ((line == CHASE_PAGE && guessed) || reach / (line / 2) > RING_MOST) {
 			same = line == first && guessed;
@@ -379,8 +384,9 @@ static enum chase_state fit_with_lines(struct tlb_path *c, unsigned k, uint32_t 
 	return *sure ? CHASE_DONE : state;
 }
 
-/* A cache of page table entries, or of the data, holds less when each page has more lines. A TLB does not. Where so many more are too many for
- * what caches the data, and noise hides what pages cost, twice as many as usual and more will do. */
+/* A cache of page table entries, or of the data, holds less when each page has more lines. A TLB does not. So many
+ * lines may be too many for the cache of the data, and noise may hide what pages cost. Then twice as many as usual and
+ * more will do. */
 static enum chase_state no_cache(struct tlb_path *c, unsigned k, bool *sure)
 {
 	const uint32_t n = (uint32_t)c->level[k].entries.value;

@@ -1,4 +1,5 @@
-/* How often a visit costs as much as a miss and is none, as far as the survey's rings say, and whether some are of one more level. */
+/* How often a visit costs as much as a miss and is none, as far as the survey's rings say. Whether some such visits are
+ * hits of one more level. */
 #include "base/arena.h"
 #include "stat/stat.h"
 #include "tlb.h"
@@ -72,8 +73,9 @@ static double noise_of(const struct tlb_view *w, unsigned rings, double rise)
 	return (low + 1) / (of + 1);
 }
 
-/* The same of rings whose pages cost one and the same, centre, as those do that all miss: what makes a line slow makes that cost less than
- * it is, too, if not less than nothing. Pages of another cost are on one side only. NAN: pages of the ring differ. */
+/* The same of rings whose pages all cost `centre`, as pages do that all miss. Whatever slows a line down also makes
+ * costs too low, here lower than `centre` if not than nothing. Pages of another cost are on one side only. NAN: pages
+ * of the ring differ. */
 static double noise_around(const struct tlb_view *w, unsigned rings, const double *centre, double rise)
 {
 	double both = 0, of = 0;
@@ -124,10 +126,12 @@ static bool is_balanced(const struct evenness *e, const struct tlb_view *w, doub
 	       chance <= EVEN_MOST * e->told;
 }
 
-/* Whether pages of a ring that tells no cost cost nothing all the same: most visits do, and of the others as many are too cheap as too dear, but for a
- * few in a hundred. What makes lines slow comes upon openers and followers alike, and what translates upon openers only. Where openers pay for a row
- * of the memory, too, followers that are slow by no more than that are not too cheap: either as many are beyond nothing to that side as are beyond a row
- * to the other one, but for what is lost between the two. */
+/* Whether pages of a ring that tells no cost cost nothing all the same. Most visits cost nothing then. As many of the
+ * others are too cheap as too dear, but for a few in a hundred. A slow line comes upon openers and followers alike, and
+ * translation upon openers only.
+ *
+ * Openers may pay for a row of the memory, too. Followers that are slow by no more than that are then not too cheap. So
+ * as many visits are below nothing as are beyond a row, but for those lost between the two. */
 bool tlb_is_even(const struct tlb_path *c, const struct tlb_view *w)
 {
 	const double most = c->gap + (1 + BEYOND) * c->rows;

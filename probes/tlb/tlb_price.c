@@ -53,21 +53,23 @@ static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 	out->value = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);
 	qsort(v.cost, v.n, sizeof(*v.cost), stat_compare_double);
 	const double last = (double)(v.n - 1);
-	/* Both accesses of a hit take as long, so that steps of the clock put one step to its cost at the most, or take one from it, and do both alike.
-	 * Rows of the memory only put to it. */
+	/* Both accesses of a hit take as long. Steps of the clock add at most one step to its cost, or take one away,
+	 * and do both alike. Rows of the memory only add to it. */
 	const double high = v.cost[(size_t)((1 - TAILS) * last)], low = v.cost[(size_t)(TAILS * last)];
 	const bool by_steps = c->grain > 1 && high <= c->grain && low >= -c->grain && fabs(out->value) <= HIT_LEAST;
 	const bool even = out->value > c->gap && high - low <= c->gap;
 	if ((high - low > c->gap && !by_steps) || (fabs(out->value) > c->gap && !even))
 		out->loose = high - low;
-	/* No hit is faster as the first of its page than nothing makes it: then caches have the lines of one and not of the other. */
+	/* No hit is faster as the first access to its page. One that seems so has one of the two lines in a cache and
+	 * not the other. */
 	if (out->value < -c->gap && !by_steps) {
 		out->loose = fmax(out->loose, -out->value);
 		out->value = 0;
 	}
-	/* What makes all hits a little faster or slower, as turns of the SM's issue do, need not be in the other prices, and is within
-	 * what they leave open. Wide steps of the clock hide how many hits are slower, but not that some are: pages that miss may all be, or
-	 * none. Nothing but where in its steps they begin makes an opener faster. */
+	/* Turns of the SM's issue and the like make all hits a little faster or slower. They need not be in the other
+	 * prices, and are within what those leave open. Wide steps of the clock hide how many hits are slower, but not
+	 * that some are. Pages that miss may all be, or none. Only the place in the clock's steps at which it begins
+	 * makes an opener faster. */
 	if (out->value > GAP_LEAST && (out->value <= c->gap || even))
 		out->value = out->either = out->value / 2;
 	else if (fabs(out->value) <= c->gap)
@@ -76,8 +78,8 @@ static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 	return out->state;
 }
 
-/* Of costs with and without a row of the memory, those without, if both were seen: apart by what a row costs, or by whatever it is, where
- * nobody knows that yet. */
+/* Keeps, of costs with and without a row of the memory, those without, if both were seen. The two are apart by what a
+ * row costs, or by any amount while that is unknown. */
 #define ROW_SHARE 0.15 /* of the visits have each of both costs */
 static bool without_rows(struct tlb_path *c, struct tlb_visits *v)
 {
@@ -87,7 +89,8 @@ static bool without_rows(struct tlb_path *c, struct tlb_visits *v)
 	if (stat_modes(v->cost, v->n, c->gap, ROW_SHARE, mode, 3, v->scratch) != 2)
 		return false;
 	const double apart = mode[1].centre - mode[0].centre;
-	/* Where nobody knows what rows cost, neither the clock's steps nor a faster clock may be what sets the two apart. */
+	/* While nobody knows what rows cost, neither the clock's steps nor a faster clock may be what sets the two
+	 * apart. */
 	if (c->rows > 0 ? fabs(apart - c->rows) > c->gap + TLB_ROWS_ALIKE * c->rows
 			: apart <= c->gap + 2 * c->grain + c->swing * c->slowest)
 		return false;
@@ -98,7 +101,7 @@ static bool without_rows(struct tlb_path *c, struct tlb_visits *v)
 	return true;
 }
 
-/* Where nothing is kept of what loads of global memory read, nothing is of what walks do. */
+/* Whether anything is kept of what walks read. Nothing is if nothing is kept of what loads of global memory read. */
 static bool tables_kept(const struct tlb_path *c)
 {
 	return !c->bare && (c->experiment != TLB_ON_GLOBAL || !tlb_none_quick(c));
@@ -132,8 +135,8 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 	out->value = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);
 	/* What comes upon few visits, as rows that few of them open, is in the mean and not in the middle. */
 	const double middle = stat_median(v.cost, v.n, v.scratch) - out->value;
-	/* A miss that costs as much as the way from a cache to the memory may go that way, or have a long walk: pages of one set, which are few, may
-	 * have entries in one set of the cache as well. */
+	/* A miss that costs as much as the way from a cache to the memory may go that way, or have a long walk. Pages
+	 * of one set are few, and their entries may all be in one set of the cache as well. */
 	if (k == c->level_count && k > 1 && !v.near && tables_kept(c) &&
 	    !(out->value - c->step[k - 1] < TABLE_LEAST * (c->slowest - c->quickest)))
 		return undecided(
@@ -143,8 +146,9 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 		out->value -= c->rows / 2;
 		out->loose = c->rows / 2;
 	}
-	/* Rows that cost too little for anybody to know of them are in it as well: what no memory was asked for costs so much less, or what some ring
-	 * had, by more than the clock's steps; or nobody knows whether something that costs pages of another path as much is rows. */
+	/* Rows that cost too little to be known are in the price as well. Costs with no memory asked are lower by them,
+	 * or the least cost of some ring is, by more than the clock's steps. Pages of another path may also cost as
+	 * much, for rows or for something else. */
 	const double beside = out->value - c->least[k],
 		     more = fmax(out->value - c->near[k],
 				 fmax(beside > c->gap + 2 * (c->grain - 1) ? beside : 0, c->maybe_rows));

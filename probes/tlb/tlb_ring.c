@@ -23,7 +23,7 @@ enum {
 /* Turns of the whole ring: few pages are timed often enough to know each, many at least once in each role. */
 static uint32_t turns_timed(const struct tlb_path *c, uint32_t visits)
 {
-	/* Where single visits are blurred, by the mean of many. */
+	/* The mean of many visits tells what single ones blur. */
 	uint32_t turns = (c->sigma > BLUR ? 2048 : 512) / visits, most = c->sigma > BLUR ? 32 : 16;
 	return turns < 1 ? 1 : turns > most ? most : turns;
 }
@@ -69,7 +69,7 @@ static int setup(const struct study *s, double x, const double *p, struct job *j
 	l->block[0] = d->max_threads_per_block < 256 ? d->max_threads_per_block : 256;
 	l->block[1] = l->block[2] = 1;
 	l->shared_bytes = shared ? 4 * timed : 0;
-	/* Where shared memory and the cache in front of the TLB are one array, the less cache the better. */
+	/* Shared memory and the cache in front of the TLB may be one array: the less cache the better. */
 	l->carveout = CARVEOUT_MAX_SHARED;
 	job_output(j, HEAD + timed);
 	/* All of one size, so that none of them takes the place of the large buffer. */
@@ -121,7 +121,7 @@ uint32_t ring_page(const struct tlb_view *w, uint32_t v)
 	return (uint32_t)((uint64_t)(v % w->pages) * w->order % w->pages);
 }
 
-/* Where the opener of visit v lies, as pages.ptx writes it. */
+/* The place of visit v's opener, as pages.ptx writes it. */
 static uint64_t place(const struct tlb_ring *ring, uint32_t lines, uint32_t v)
 {
 	uint32_t n = ring->pages, lap = v / n % lines;
@@ -141,7 +141,7 @@ uint32_t tlb_other_role(const struct tlb_view *w, uint32_t v)
 	return v / turn * turn + (v % turn + away) % turn;
 }
 
-/* Where the clock was another one then, by what the follower would have taken. */
+/* Corrects, by what the follower would have taken, the costs of visits that met another clock. */
 static void at_one_pace(const struct tlb_path *c, struct tlb_view *w)
 {
 	enum tlb_pace *pace = c->swing > 0 ? ARENA_ARRAY(study_arena(c->study), w->visits, enum tlb_pace) : NULL;
@@ -179,7 +179,7 @@ void tlb_cover(const struct tlb_path *c, struct tlb_view *w)
 		uint32_t other = tlb_other_role(w, v);
 		bool had = w->ticks[2 * v] <= c->front;
 		w->skipped += had && w->ticks[2 * v + 1] <= c->front;
-		/* Nor does a follower tell that had to do the opener's part. */
+		/* A follower that had to do the opener's part tells nothing, either. */
 		if (had ||
 		    (other < w->visits && (w->ticks[2 * other] <= c->front || w->ticks[2 * other + 1] <= c->front)))
 			w->cost[v] = NAN;
@@ -213,8 +213,8 @@ uint32_t tlb_turns(const struct tlb_path *c, const struct tlb_ring *ring)
 
 enum chase_state tlb_get(struct tlb_path *c, const struct tlb_ring *asked, struct tlb_view *out)
 {
-	/* Neighbours far apart in time, because a level whose entries cover several of these pages would answer for the second of
-	 * two neighbours, and the next level never see it. */
+	/* Neighbours are visited far apart in time. An entry of a level that covers several of these pages would answer
+	 * the second of two neighbours. The next level would never see it. */
 	struct tlb_ring one = *asked;
 	const struct tlb_ring *ring = &one;
 	one.order = asked->order ? asked->order : tlb_order(asked->pages, 1);

@@ -1,7 +1,9 @@
-/* Whether pages fit, by when openers answered: no line is compared with itself. A cache of data that has now this line and now that one, and a clock
- * that is faster at times, make an opener slow or fast as they make followers, which never miss a translation. So openers come where followers do, later
- * by what hits of the levels cost. Where followers are rare so much earlier, and come as early as a miss is late, there is a place that misses fill and
- * nothing else does. */
+/* Whether pages fit, by when openers answered: no line is compared with itself. A cache of data that has now this line
+ * and now that one delays openers as it does followers. A clock that is faster at times does so, too. Followers never
+ * miss a translation. So openers come when followers do, later by what hits of the levels cost.
+ *
+ * Followers may be rare at some time and come as late as a miss before it. Then the place at that time is one that
+ * misses fill and nothing else does. */
 #include "base/arena.h"
 #include "tlb.h"
 #include <math.h>
@@ -26,8 +28,8 @@ struct tlb_roles {
 	double weight[TICKS];	 /* misses that an opener there speaks for */
 	double alone[TICKS];	 /* the same by places where one cost's misses are alone */
 	double count;
-	/* Openers in such places, and what others put there at least and at most; openers anywhere they are rare, and others there; misses
-	 * that openers speak for, and that others would. */
+	/* Openers in such places, and the least and most that others put there. Openers anywhere that they are rare,
+	 * and others there. Misses that openers speak for, and that others would. */
 	double there, least, most, anywhere, others, misses[2], as_misses[2];
 };
 
@@ -147,8 +149,8 @@ static bool reach(const struct cost *miss, unsigned ticks, unsigned *from, unsig
 	return lo >= 0 && hi < TICKS && lo <= hi;
 }
 
-/* Misses that an opener in a place speaks for: as many as there are of a cost for one that comes to any place, or, alone, to one that no other cost
- * comes to. */
+/* Misses that an opener in a place speaks for. A cost counts in any place that its misses reach or, with `alone`, only
+ * in places that no other cost's misses reach. */
 static void weigh(const struct tlb_roles *r, const struct costs *cost, bool alone, double *weight)
 {
 	uint8_t by[TICKS] = {0};
@@ -179,7 +181,8 @@ static void weigh(const struct tlb_roles *r, const struct costs *cost, bool alon
 	}
 }
 
-/* Where openers that hit come as rarely as that, and which followers a miss of any cost puts there. Returns how many followers those are. */
+/* Finds the places at which openers that hit come as rarely as `rare`, and the followers that a miss of any cost puts
+ * there. Returns how many followers those are. */
 static double places(struct tlb_roles *r, const struct costs *cost, double rare, double gap)
 {
 	struct taken taken = {{0}};

@@ -11,10 +11,13 @@
 #define ALONE_VISITS 16		/* to one page, that say what it costs */
 #define ALONE_ALIKE  0.05	/* of a cost, by which it may differ from what is expected */
 
-/* The open rows of a memory do what a TLB does: a page whose row is open is fast, and another page takes its place. But a bank
- * has one row open, so that one page more than fits makes at most two misses a lap: its own, and that of the one whose row it
- * closed. In sets of two entries and more it makes three and more, but for a FIFO, which settles down to one where pages came in another order than
- * they are visited in. Nor is a row as long as what many an entry covers, nor does it take as long to open as a walk. */
+/* The open rows of a memory do what a TLB does: a page whose row is open is fast, and another page takes its place. Yet
+ * a bank has one row open, so that one page too many makes at most two misses a lap. Those are its own, and that of the
+ * page whose row it closed.
+ *
+ * A set of two entries or more makes three and more. A FIFO is an exception: it settles down to one if pages came in
+ * another order than they are visited in. A row is shorter than what many an entry covers, and takes less time to open
+ * than a walk. */
 static enum chase_state may_be_rows(struct tlb_path *c, unsigned k, bool *yes)
 {
 	const struct tlb_level *l = &c->level[k];
@@ -97,9 +100,10 @@ static bool alike(const struct tlb_path *c, double one, double other)
 	return fabs(one - other) <= c->gap + ALONE_ALIKE * fabs(other);
 }
 
-/* Where there is a level behind this one, of a page that nothing else shares its row's bank with: all pages miss the level behind, so that the
- * translation that an entry of this level held would be lost to it or spared all of that, but an open row spares what a row costs, on top of
- * what they all cost. Others lie so far apart that they are all of one set, or of one bank, and the first page one line before that. */
+/* Looks at a page that shares its row's bank with no other, if there is a level behind this one. All pages miss that
+ * level behind. An entry of this level would spare the page the whole cost of such a miss, or be lost with it. An open
+ * row spares what a row costs, on top of what all pages cost. The other pages lie so far apart that they are all of one
+ * set, or of one bank. The first page lies one line before that. */
 static enum chase_state are_rows(struct tlb_path *c, unsigned k, bool *yes)
 {
 	const struct tlb_level *l = &c->level[k];

@@ -59,8 +59,9 @@ static double log_noise(const struct count *is, double rate)
 	return rate > 0 ? fmax(least, is->missed * log(rate) + hits * log1p(-rate)) : least;
 }
 
-/* Adds up what one order says of each page. Noise is what the survey has of it, what is as much too cheap here, what the page does where all fit, or
- * what the pages do that are out of the set so far. */
+/* Adds up what one order says of each page. Noise is the largest of several rates. Those are the survey's, and that of
+ * visits that are too cheap here. The page's own misses if all fit are one, as are those of pages that are out of the
+ * set so far. */
 static void add_order(const struct asking *a, const struct count *page, const bool *out, double *noise)
 {
 	const uint32_t n = a->fit.pages;
@@ -80,7 +81,7 @@ static void add_order(const struct asking *a, const struct count *page, const bo
 	}
 }
 
-/* By how many nats it is more probable that each page misses at a rate of its own, the same in all orders, than that noise makes it. */
+/* Says by how many nats a rate of its own, the same in all orders, explains a page's misses better than noise. */
 static void add_orders(const struct asking *a, const struct misses *m, const bool *out, double *nats)
 {
 	memset(nats, 0, a->fit.pages * sizeof(*nats));
@@ -127,8 +128,8 @@ static void leave_out(const struct asking *a, const struct misses *m, const doub
 		memset(out, 0, n * sizeof(*out));
 }
 
-/* What delays lines does so in some orders, and to all pages alike: pages of the set are those that miss more than the others do in the same order. If none
- * do, all are of it. */
+/* A delay comes in some orders, and upon all pages alike. Pages of the set are those that miss more than the others do
+ * in the same order. If none do, all are of it. */
 static void weigh(struct arena *arena, const struct asking *a, const struct misses *m, double *nats)
 {
 	bool *out = ARENA_ARRAY(arena, a->fit.pages, bool);
@@ -177,8 +178,9 @@ static enum parts_state ask_row(void *ctx, uint32_t past, double *nats)
 	return PARTS_DONE;
 }
 
-/* A level above that keeps a page of a full set makes room for it, and does so in one order of visits and not in another: that all fit in one is worth
- * a hidden miss, and that they do not the chance that a look at a ring is wrong. */
+/* A level above that keeps a page of a full set makes room for it, in one order of visits and not in another. So an
+ * order in which all fit is worth a hidden miss. An order in which they do not is worth the chance that a look at a
+ * ring is wrong. */
 static enum parts_state ask_room(void *ctx, uint32_t past, uint32_t first, uint32_t count, double *nats)
 {
 	const struct asking *a = ctx;

@@ -31,9 +31,9 @@ static bool without_memory(const struct cost *cost, const bool *near)
 	return false;
 }
 
-/* Whether two costs that rings had, `one` the lesser, are one that the clock's steps hide: it is the difference of two times, each of which is off
- * by less than a step to either side, in all visits of a ring alike where those begin at one place in the clock's steps. What costs nothing is off by
- * no more than one step. */
+/* Whether two costs that rings had, `one` the lesser, are one that the clock's steps hide. A cost is the difference of
+ * two times, each of which is off by less than a step to either side. All visits of a ring may be off alike, if those
+ * begin at one place in the clock's steps. A cost of nothing is off by no more than one step. */
 static bool is_one_by_steps(const struct tlb_path *c, double one, double other)
 {
 	return c->grain > 1 && one > c->gap && other - one <= 2 * c->grain;
@@ -63,8 +63,9 @@ static unsigned cluster(struct tlb_path *c, struct tlb_seen *seen, unsigned n, c
 		if (seen[from].centre <= c->gap && seen[i - 1].centre >= -c->gap)
 			out[count].centre = 0;
 	}
-	/* Pages of one ring have rows that are open and rows that are not: that is one cost. But where no memory is asked it is a level that
-	 * costs as much as a row does, and so it is where all pages have it, and rows are short. */
+	/* Pages of one ring have open and closed rows, which together are one cost. A cost that comes with no memory
+	 * asked is instead a level's that costs as much as a row does. So is one that all pages have although rows are
+	 * short. */
 	for (unsigned i = 0; i + 1 < count; i++)
 		for (unsigned k = i + 1; k < count; k++) {
 			if (!is_with_row(c, out[i].centre, out[k].centre) || without_memory(&out[k], near) ||
@@ -95,9 +96,10 @@ static unsigned places(const struct cost *cost, unsigned n, double more)
 	return count;
 }
 
-/* What one cost is more than the one before, if that comes up at two places: whatever it is comes on top of what pages cost, as a row of
- * the memory does. What is between the two places comes up at two as well then, and where a row may cost that, it is the one of both that is at more
- * of them: on top of all levels' costs. 0: nothing does. */
+/* How much one cost is more than the one before, if that difference comes up at two places. It comes on top of what
+ * pages cost, as a row of the memory does. The difference between the two places then comes up twice as well. If a row
+ * may cost that, the answer is the one that comes up at more places, on top of all levels' costs. The result is 0 if
+ * nothing does. */
 static double twice(struct tlb_path *c, const struct cost *cost, unsigned n, const bool *near)
 {
 	for (unsigned i = 0; i + 1 < n; i++)
@@ -172,8 +174,8 @@ void tlb_steps_from(struct tlb_path *c, struct tlb_seen *seen, unsigned n, const
 	c->level_count = c->steps - 1;
 }
 
-/* What a level costs where no memory was asked, as far as that was seen: rows of it that are not open are in the other costs of the level only. And the
- * least that it cost in any ring. */
+/* The cost of a level without the memory, as far as that was seen, and the least that it cost in any ring. Closed rows
+ * are in the level's other costs only. */
 void tlb_near_steps(struct tlb_path *c, const struct tlb_seen *seen, unsigned n, const bool *near)
 {
 	for (unsigned k = 0; k < c->steps; k++) {

@@ -134,8 +134,8 @@ double tlb_least_cost(const struct tlb_path *c, unsigned k)
 	return next - c->step[k];
 }
 
-/* Whether pages cost something although nearly all of their lines are at hand: what has those is behind the TLB, as each line is an opener
- * as often as a follower. */
+/* Whether pages cost something although nearly all of their lines are at hand. Their cache is behind the TLB then, as
+ * each line is an opener as often as a follower. */
 static bool is_translated(const struct tlb_path *c, const struct tlb_view *w, double front)
 {
 	unsigned fast = 0, late = 0;
@@ -198,8 +198,9 @@ static bool are_apart(const struct tlb_path *c, double least, double most)
 	return false;
 }
 
-/* What the rows of the memory cost, where costs are as little apart as those are: pages of a ring whose lines are at hand cost more with so many
- * lines of each that they are not, although whatever translates sees the same pages in the same order. 0: that is not seen. */
+/* The cost of the memory's rows, if some costs are as little apart as that. Pages of a ring whose lines are at hand
+ * cost more once they have so many lines that those are not. Translation sees the same pages in the same order. 0: that
+ * is not seen. */
 static enum chase_state find_rows(struct tlb_path *c, const struct tlb_view *w, unsigned rings,
 				  const struct tlb_ring *ring, const bool *near, double *rows)
 {
@@ -260,7 +261,7 @@ static double share_at(const struct tlb_path *c, const struct tlb_view *w, doubl
 	return told > 0 ? at / told : 0;
 }
 
-/* Whether visits of a ring that cost so much more than others cost no more than those once lines of a page lie farther apart, and are more. */
+/* Whether visits that cost so much more than others lose that once lines of a page lie farther apart, and are more. */
 static enum chase_state is_of_lines(struct tlb_path *c, const struct tlb_view *w, struct tlb_ring apart, double base,
 				    double cost, bool *yes)
 {
@@ -274,7 +275,8 @@ static enum chase_state is_of_lines(struct tlb_path *c, const struct tlb_view *w
 	return state;
 }
 
-/* Whether no ring has one of the steps upon all of its pages: what some pages cost only, and those that are most of a ring's, may be no level's. */
+/* Whether no ring has one of the steps upon all of its pages. A cost that only some pages have, even most of a ring's,
+ * may be no level's. */
 static bool is_of_some(const struct tlb_path *c, const struct tlb_seen *seen, unsigned n)
 {
 	for (unsigned k = 1; k < c->steps; k++) {
@@ -288,10 +290,12 @@ static bool is_of_some(const struct tlb_path *c, const struct tlb_seen *seen, un
 	return false;
 }
 
-/* The same by lines of a page that lie in one row of the memory or in two: the second of two that are near to each other finds open what the first one
- * opened, and of two that are far apart both pay for a row of their own, so that neither costs more than the other. What translates sees the same
- * pages in the same order, and more lines leave less room for its tables wherever those are: that only makes more pages cost something. 0: that is
- * not seen. seen: n costs of rings. */
+/* The same by lines of a page that lie in one row of the memory or in two. The second of two near lines finds the row
+ * open that the first one opened. Two that are far apart both pay for a row of their own, so that neither costs more
+ * than the other.
+ *
+ * Translation sees the same pages in the same order. More lines leave less room for its tables, which only makes more
+ * pages cost something. 0: that is not seen. seen: n costs of rings. */
 static enum chase_state find_short_rows(struct tlb_path *c, const struct survey *v, const struct tlb_seen *seen,
 					unsigned n, double *rows)
 {
@@ -345,8 +349,8 @@ static double mean_cost(const struct tlb_seen *seen, unsigned n)
 	return of > 0 ? sum / of : INFINITY;
 }
 
-/* What a clock that is faster now and then makes of a cost is no other one: rings that may have met it are read again at other times, and
- * the cheapest counts. */
+/* A clock that is faster now and then makes a cost seem another one. Rings that may have met it are read again at other
+ * times, and the cheapest counts. */
 static enum chase_state slow_clock(struct tlb_path *c, struct tlb_view *w, const struct tlb_ring *ring, unsigned rings)
 {
 	struct tlb_seen *seen = ARENA_ARRAY(study_arena(c->study), MODES * TLB_SURVEY_RINGS, struct tlb_seen),
@@ -426,8 +430,8 @@ static enum chase_state add_all(struct tlb_path *c, struct survey *v)
 											: all;
 }
 
-/* A level that holds few pages more than the one before, or loses some of them now and then, is what most pages cost only at some numbers of
- * pages. */
+/* A level may hold few pages more than the one before, or lose some now and then. Most pages then have its cost only at
+ * some numbers of pages. */
 static enum chase_state add_between(struct tlb_path *c, struct survey *v)
 {
 	static const uint32_t pages[] = {24, 16, 32, 48, 128, 192};
@@ -484,8 +488,8 @@ static enum chase_state steps_of(struct tlb_path *c, struct survey *v)
 	return CHASE_DONE;
 }
 
-/* Short rows that the costs of whole pages do not show, as pages of a ring cost now this and now that: by what visits do that cost more than a miss
- * of the last level seen. */
+/* Finds short rows that the costs of whole pages do not show, as pages of a ring cost now this and now that. Single
+ * visits that cost more than a miss of the last level seen tell them. */
 static enum chase_state rows_of_visits(struct tlb_path *c, const struct survey *v, unsigned k, double *rows)
 {
 	const struct tlb_view *w = &v->view[k];
@@ -509,7 +513,7 @@ static enum chase_state rows_of_visits(struct tlb_path *c, const struct survey *
 	return state == CHASE_PENDING ? state : CHASE_DONE;
 }
 
-/* Where no level is seen, and pages of some rings cost now this and now that: whether short rows are all of it. */
+/* Whether short rows explain all costs, if no level is seen and pages of some rings cost now this and now that. */
 static enum chase_state rows_alone(struct tlb_path *c, struct survey *v)
 {
 	for (unsigned k = 0; k < v->rings && c->clarity == TLB_DROPPED && !c->level_count && !(c->rows > 0); k++) {

@@ -1,5 +1,5 @@
-/* Whether what seems a level is a TLB, or page table entries in a cache of data, which are one more level by every timing until data
- * drive them out. */
+/* Whether what seems a level is a TLB, or page table entries in a cache of data. By every timing those are one more
+ * level until data drive them out. */
 #include "tlb.h"
 #include <math.h>
 
@@ -26,8 +26,8 @@ bool tlb_is_behind(const struct tlb_path *c)
 	return c->level_count < LEVELS_USUAL && !tlb_is_walk(c);
 }
 
-/* Whether lines of data stay where pages that do not fit miss. A cache of data that loses page table entries, which each lap asks for, loses those
- * lines as well, which no lap asks for more often. */
+/* Whether lines of data stay while pages that do not fit miss. Each lap asks for page table entries as often as for
+ * those lines. A cache of data that loses the entries loses the lines as well. */
 static enum chase_state data_stays(struct tlb_path *c, unsigned k, bool *yes)
 {
 	const struct tlb_level *l = &c->level[k];
@@ -55,8 +55,9 @@ static bool costs_like_tables(const struct tlb_path *c, unsigned k)
 	return !(tlb_least_cost(c, k) < TABLE_LEAST * (c->slowest - c->quickest));
 }
 
-/* Where no sets show, page table entries that a cache of data had, and has no longer, look like one more level, which costs as much as the way from
- * that cache to the memory. More lines of each page need not drive those out: entries of pages that are visited in turn are the last to go. */
+/* Whether a level that shows no sets looks like page table entries that a cache of data has lost. Those seem one more
+ * level, which costs as much as the way from that cache to the memory. More lines of each page need not drive them out:
+ * entries of pages that are visited in turn are the last to go. */
 static bool look_like_tables(const struct tlb_path *c, unsigned k)
 {
 	/* One set is none that shows: all that are too many conflict, whatever has them. */
@@ -69,8 +70,8 @@ static uint64_t umax(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Fewer entries than fit, so that the kernel's own pages have room beside them, and more than the levels above have: *more than those. 0: that are
- * too few to say anything. */
+/* Fewer entries than fit, so that the kernel's own pages have room beside them, and more than the levels above have.
+ * *more: how many more than those. 0: those are too few to say anything. */
 static uint32_t some_entries(const struct tlb_path *c, unsigned k, uint32_t *more)
 {
 	const uint64_t n = c->level[k].entries.value, stride = c->level[k].line.value;
@@ -85,9 +86,9 @@ static uint32_t some_entries(const struct tlb_path *c, unsigned k, uint32_t *mor
 	return (uint32_t)some;
 }
 
-/* Entries that fit, each of them asked for once a lap, but with several times the data in between: many pieces of what one covers
- * are visited one right after the other, and levels above have it for all but the first. Entries of a TLB do not make room for data.
- * *told: it was made clear. */
+/* Asks for entries that fit, each once a lap, but with several times the data in between. Many pieces of what one entry
+ * covers are visited one right after the other. Levels above have the translation for all but the first. Entries of a
+ * TLB do not make room for data. *told: the answer is clear. */
 static enum chase_state are_flooded(struct tlb_path *c, unsigned k, bool *told, bool *yes)
 {
 	const uint64_t line = c->level[k].line.value;
@@ -105,8 +106,8 @@ static enum chase_state are_flooded(struct tlb_path *c, unsigned k, bool *told, 
 	const enum chase_state state = tlb_get(c, &ring, &w);
 	if (state != CHASE_DONE)
 		return state == CHASE_PENDING ? state : CHASE_DONE;
-	/* Half of the lines that the entries of so many pages lie in, of which each is driven out in each lap: of those at least that the
-	 * levels above do not have. */
+	/* Half of the lines that hold the entries of these pages, of those at least that the levels above do not have.
+	 * A cache of data would lose each in every lap. */
 	const double lines = (double)more / TABLE_SHARE / 2;
 	const struct tlb_surplus s = tlb_surplus_of(c, k, &w);
 	*yes = s.each - FLOOD_SURE * s.chance > fmax(TLB_LAP_LEAST, lines);

@@ -9,8 +9,8 @@
 
 #define SLOW 0.9 /* quantile of a ring's followers: a faster clock puts no more to a cost than to those */
 
-/* What followers of the usual clock take, kind by kind of line: those of a faster clock take longer, by what it is faster, and are of no kind
- * of their own. */
+/* What followers of the usual clock take, for each kind of line. Followers of a faster clock take longer in proportion,
+ * and are no kind of their own. */
 #define KINDS	  3
 #define KIND_TAIL 8 /* one in so many may be quicker than its kind, or be of none */
 struct kinds {
@@ -26,8 +26,8 @@ static bool is_usual(const struct kinds *k, double ticks)
 	return false;
 }
 
-/* Whether so many ticks, or what a faster clock makes of fewer: some followers took as many fewer, of which a kind that is hidden among those
- * of another kind and a faster clock has its share. v is sorted. */
+/* Whether so many ticks may be what a faster clock makes of fewer. Some followers have to have taken as many fewer.
+ * Among them a kind may be hidden that has its share between another kind and a faster clock. v is sorted. */
 #define KIND_HIDDEN 32 /* one in so many are some */
 static bool may_be_faster(const struct tlb_path *c, const double *v, size_t n, double ticks, double one)
 {
@@ -66,13 +66,13 @@ static bool kinds_of(struct tlb_path *c, const struct tlb_view *w, double *scrat
 	return k->count > 0;
 }
 
-/* Leaves the visits of one clock: an access of the usual one less one of a faster one is the cost of nothing. A visit's follower says which clock
- * its opener met, unless a cache in the SM answers it, which has the SM's own clock; then other openers do. Where they cannot be told apart, all
- * of them are left. */
+/* Leaves the visits of one clock. An access of the usual clock less one of a faster clock is the cost of nothing. A
+ * visit's follower says which clock its opener met. A cache in the SM has the SM's own clock; if it answers followers,
+ * other openers say it. All visits are left if the clocks cannot be told apart. */
 static void of_one_clock(struct tlb_path *c, const struct tlb_view *w, double from, double below, struct tlb_visits *v)
 {
 	enum tlb_pace *pace = ARENA_ARRAY(study_arena(c->study), w->visits, enum tlb_pace);
-	/* Where one level has all lines, its quickest ring says what followers take, near or not. */
+	/* If one level has all lines, its quickest ring says what followers take, near or not. */
 	const bool same = c->slowest <= c->quickest * (1 + c->swing) + c->gap;
 	const bool changes = pace && v->near && tlb_clock(c, w, from, below, pace) > 1;
 	struct kinds k;
@@ -101,8 +101,9 @@ static void of_one_clock(struct tlb_path *c, const struct tlb_view *w, double fr
 	v->usual = (v->near || same) && (changes || k.least[0] <= c->quickest);
 }
 
-/* Visits in pairs: the opener's line of one is the follower's of the other, so that what a faster clock put to one of them it took from the other, as
- * long as both accesses of a visit met one clock. What is left of that is of lines that are not equally far. Changes within a visit are few. */
+/* Visits in pairs: the opener's line of one is the follower's of the other. A faster clock then takes from one what it
+ * adds to the other, as long as both accesses of a visit met one clock. Lines that are not equally far leave a rest of
+ * it. Changes within a visit are few. */
 static void in_pairs(struct tlb_path *c, const struct tlb_view *w, double from, double below, struct tlb_visits *v)
 {
 	double apart = 0;

@@ -1,9 +1,10 @@
 /* Latency, throughput, issue interval and native instruction count of arithmetic operations.
  *
- * One kernel times a chain of n dependent links between two clock reads. Lengths n, 2n and 3n give two slopes, so the cost
- * of reading the clock and of filling the pipeline cancels, and a region that does not grow linearly (a chain that spills
- * out of an instruction cache, a folded chain) is noticed because the slopes differ. One warp gives latency; several
- * loads of warps and independent chains give throughput, and only a rate that two of them reach counts as the unit's. */
+ * One kernel times a chain of n dependent links between two clock reads. Lengths n, 2n and 3n give two slopes, so that
+ * the cost of reading the clock and of filling the pipeline cancels. The slopes differ if a region does not grow
+ * linearly, as a chain that spills out of an instruction cache or one that was folded. One warp gives latency. Several
+ * loads of warps and independent chains give throughput, and only a rate that two of them reach counts as the
+ * unit's. */
 #include "arithmetic.h"
 #include <math.h>
 #include <stdio.h>
@@ -117,15 +118,15 @@ const char *arithmetic_mixture(const struct native_info *n, unsigned links)
 	return r->total < links + links / 4 && r->top_count < 0.9 * links ? r->mix : NULL;
 }
 
-/* A line that begins so far below nothing is that of chains which run slower than shorter ones: reading the clock takes time, too. But nobody
- * waits for the last instruction of the last link. */
+/* Whether the line begins so far below nothing that its longer chains ran slower than shorter ones. Reading the clock
+ * takes time, too, though nobody waits for the last instruction of the last link. */
 static bool begins_below(const struct slope *t, double ops)
 {
 	return t->start < -(t->value / fmax(1, ops) + t->unit * (0.5 + t->value / 1000));
 }
 
-/* Where only the longest chain is slow, whose code is far: a few links, and those of the two shorter chains, which are many times as many,
- * take the same. */
+/* Concludes the latency if only the longest chain is slow, as its code is far. A few links then take the same as those
+ * of the two shorter chains, which are many times as many. */
 static bool conclude_shorter(struct study *s, const char *key, const struct slope *lat, const struct slope *few,
 			     double ops, const char *evidence)
 {
@@ -164,8 +165,8 @@ static void conclude_latency(struct study *s, unsigned row, const struct slope *
 			      lat->unit, -lat->start, LENGTHS * lat->unit);
 		return;
 	}
-	/* Code that does not fit the first instruction cache takes proportional time as well when all of it is fetched each time; a few
-	 * links are at hand. */
+	/* Code that does not fit the first instruction cache takes proportional time as well if all of it is fetched
+	 * each time. The code of a few links is at hand. */
 	const bool differ = few->ok && fabs(few->value - lat->value) > SAME;
 	const double lo = differ ? fmin(few->lo, lat->lo) : lat->lo, hi = differ ? fmax(few->hi, lat->hi) : lat->hi;
 	if (hi - lo > 2 * tolerance) {
@@ -276,8 +277,8 @@ static struct arithmetic_steady steady_rate(struct study *s, unsigned row, const
 			: arithmetic_steady_one(s, row, arithmetic_is_single(&arithmetic_row[row]) ? 1 : 2, more);
 }
 
-/* best: the load of the best blocks, or -1; uneven: warps end apart under some load; open: blocks do not decide, so that it is worth while to
- * ask for more. */
+/* The load of the best blocks is `best`, or -1. If `uneven`, warps end apart under some load. If `open`, blocks do not
+ * decide, so that it is worthwhile to ask for more. */
 static struct arithmetic_steady steady_of(struct study *s, unsigned row, const struct asked *o, int best, bool uneven,
 					  bool open)
 {
@@ -302,8 +303,9 @@ static struct arithmetic_steady steady_of(struct study *s, unsigned row, const s
 	return rate;
 }
 
-/* Where a warp waits for its turns, and the unit is not free in step with them, loads that always want to issue may all lose the same part of
- * its time. Single chains of just as many warps as fill it by their latency come at other moments: those that are faster join the loads. */
+/* Asks for single chains of just as many warps as fill the unit by their latency. A warp may wait for turns that are
+ * out of step with the unit. Loads that always want to issue then all lose the same part of the unit's time. Just
+ * enough warps come at other moments. Those that are faster join the loads. */
 static void ask_just(struct study *s, unsigned row, struct asked *o, int best, double fastest)
 {
 	const struct device_info *d = study_device(s);
@@ -350,7 +352,7 @@ static void conclude_row(struct study *s, unsigned row, struct asked *o, double 
 	    !arithmetic_blocks_tell(&rates, (unsigned)best, &o->lat, true, d);
 	for (unsigned i = 0; i < o->loads && steps; i++)
 		uneven |= full[i].ok && arithmetic_evenness(full[i].last, load[i].warps, ARITHMETIC_ROUNDS) < UNEVEN;
-	/* Where blocks leave it open, chains that end while all warps run may tell, however even those ends are. */
+	/* Chains that end while all warps run may tell what blocks leave open, however even those ends are. */
 	const bool open = study_missing(s) == missing && !arithmetic_blocks_decide(s, row, &rates);
 	struct arithmetic_steady rate = {0};
 	if (uneven || open)

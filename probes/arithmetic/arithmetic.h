@@ -61,8 +61,9 @@ struct rates {
 	double fastest;
 	const struct arithmetic_steady *steady; /* NULL: whole blocks will do */
 };
-/* Whether whole blocks say how fast the unit is, under a load that is about as fast as the best. surely: even if warps that end a little
- * apart use as little of the unit as their latency promises; where they only might, chains that end while all warps run have to agree. */
+/* Whether whole blocks say how fast the unit is, under a load that is about as fast as the best. It is so `surely` even
+ * if warps that end a little apart use as little of the unit as their latency promises. Chains that end while all warps
+ * run have to agree with blocks that may say it only. */
 bool arithmetic_blocks_tell(const struct rates *x, unsigned best, const struct slope *single, bool surely,
 			    const struct device_info *d);
 /* Whether the steady rate is too uncertain to be told, and not because blocks reach as much: more rounds may tell. */

@@ -193,8 +193,8 @@ bool arithmetic_is_single(const struct arithmetic_row *r)
 	return r->need == NEED_F16 && !strcmp(r->kind, "f16");
 }
 
-/* Which load reaches a unit's rate differs: an in-order SM needs many warps; a greedy scheduler starves warps, and some
- * recent units run at full rate only when few warps with several chains each feed them. So several loads are tried. */
+/* Several loads are tried, as it differs which one reaches a unit's rate. An in-order SM needs many warps, and a greedy
+ * scheduler starves some. Some recent units run at full rate only when few warps with several chains each feed them. */
 unsigned arithmetic_loads(struct load *out, const struct device_info *d, const struct arithmetic_row *r, bool steps)
 {
 	const unsigned full = d->max_threads_per_block / d->warp_size;

@@ -30,8 +30,8 @@ static double rate_of(const struct slope *s, const struct load *l, const struct 
 	return (double)l->warps * d->warp_size * l->chains / s->value;
 }
 
-/* No more is known of the unit than that it reaches so much, and `sure` for certain: throughput and issue of the row. most: what it hardly exceeds;
- * INFINITY: nobody can tell. */
+/* Concludes throughput and issue of a row whose unit is known to reach `reached`, and `sure` for certain. It hardly
+ * exceeds `most`, which is INFINITY if nobody can tell. */
 static __attribute__((format(printf, 7, 8))) void reached_rate(struct study *s, unsigned row, double reached,
 							       double sure, double most, const char *evidence,
 							       const char *why, ...)
@@ -62,8 +62,8 @@ static bool shorter_is_faster(struct study *s, unsigned row, const struct slope 
 	const struct device_info *d = study_device(s);
 	if (!few->ok || !(few->lo > 0))
 		return false;
-	/* Clocks are read with whole cycles, which tells in so few links. Where some warps are preferred the last one of so short a chain is
-	 * done sooner or later by chance, and two slopes that differ are no rate. */
+	/* The clock counts whole cycles, which matters over so few links. If some warps are preferred, the last one of
+	 * so short a chain is done sooner or later by chance. Two slopes that differ are no rate then. */
 	const bool preferred = arithmetic_evenness(few->last, l->warps, ARITHMETIC_ROUNDS) < APART;
 	const double cycles = fmax(few->value + (double)CLOCK / few->unit, preferred ? few->hi : 0),
 		     sure = (double)l->warps * d->warp_size * l->chains / cycles;
@@ -147,17 +147,19 @@ static double lost(const struct slope *s, const struct load *l, const struct slo
 	return more > 0 ? (ends(s->last, l) - ends(s->first, l)) / more * (1 - fmin(1, alone / rate_of(s, l, d))) : 0;
 }
 
-/* Whether warps end much closer together after long chains than after short ones: they were not treated alike then, and what evened that out,
- * as instructions that come late do, was part of the time. */
+/* Whether warps end much closer together after long chains than after short ones. They were not treated alike then.
+ * Something evened that out, such as instructions that come late, and was part of the time. */
 static bool closes_up(const struct slope *s, const struct load *l)
 {
 	const double more = arithmetic_span(s->last, l->warps) - arithmetic_span(s->first, l->warps);
 	return ends(s->first, l) - ends(s->last, l) > LOST * more;
 }
 
-/* Does this load's time say how fast the unit is? Where some warps are preferred, the last one of a block runs alone, and that costs
- * nothing only when it fills the unit by itself. preferred: they are under other loads of one chain, too, which then are all held up
- * alike, by a scheduler that goes on with the warp that it has. surely: neither do ends that are a little apart cost anything. */
+/* Whether this load's time says how fast the unit is. If some warps are preferred, the last one of a block runs alone,
+ * which costs nothing only if it fills the unit by itself.
+ *
+ * preferred: warps are preferred under other loads of one chain, too. Those are then held up alike, by a scheduler that
+ * goes on with the warp that it has. If `surely`, ends that are a little apart cost nothing, either. */
 static bool tells_rate(const struct slope *s, const struct load *l, const struct slope *lat, bool preferred,
 		       bool surely, const struct device_info *d)
 {
@@ -179,8 +181,8 @@ int arithmetic_best(const struct slope *slope, const struct load *load, unsigned
 	return best;
 }
 
-/* Whether fewer warps with as many chains do not reach its rate: then one warp alone does not either, whatever its latency promises, as
- * where a warp's chains do not overlap. */
+/* Whether fewer warps with as many chains do not reach its rate. One warp alone then does not, either, whatever its
+ * latency promises. A warp's chains may not overlap. */
 static bool fewer_do_not(const struct slope *slope, const struct load *load, unsigned n, unsigned i,
 			 const struct device_info *d)
 {
@@ -191,8 +193,8 @@ static bool fewer_do_not(const struct slope *slope, const struct load *load, uns
 	return any;
 }
 
-/* Whether each of the load's warps may be as fast as any warp can be, and the unit not full: a warp that has to wait for its next turn is not
- * faster with any operation. One that issues each cycle does not wait. */
+/* Whether each of the load's warps may be as fast as any warp can be, and the unit not full. A warp that has to wait
+ * for its next turn is not faster with any operation. One that issues each cycle does not wait. */
 static bool may_wait_for_turns(const struct rates *x, unsigned i, const struct device_info *d)
 {
 	const double own = rate_of(&x->slope[i], &x->load[i], d) / (x->load[i].warps * (double)d->warp_size);
@@ -237,8 +239,8 @@ static const char *mixture_of(const struct study *s, unsigned row, const struct 
 				  LENGTHS * x->load[load].unit * x->load[load].chains);
 }
 
-/* Of the loads whose rates the best one's interval does not tell apart from its own, the one that is known best, if the best one's own rate is not
- * known well: the greatest of several is mostly too great. */
+/* Of the loads whose rates lie within the best one's interval, the one that is known best. The best load itself is the
+ * answer if its rate is known well. The greatest of several is mostly too great. */
 static unsigned sharpest_of(struct study *s, unsigned row, const struct rates *x, unsigned best)
 {
 	const struct device_info *d = study_device(s);
@@ -263,8 +265,8 @@ static bool overlap(const struct slope *a, const struct load *la, const struct s
 	       rate_of(b, lb, d) * b->value / b->hi <= rate_of(a, la, d) * a->value / a->lo;
 }
 
-/* A load whose rate is known well and reached by another one, while the best one's is told apart from both: of several the greatest may
- * be too great by chance. Otherwise -1. */
+/* A load whose rate is known well and reached by another one, if the best one's rate is clearly greater than both. The
+ * greatest of several may be too great by chance. -1: there is none. */
 static int usual_of(struct study *s, unsigned row, const struct rates *x, unsigned best)
 {
 	const struct device_info *d = study_device(s);
@@ -292,15 +294,15 @@ static int usual_of(struct study *s, unsigned row, const struct rates *x, unsign
 	return usual;
 }
 
-/* Whether some load whose time says how fast the unit is comes up to nearly the best rate, and to less than its links' latency lets it have:
- * then the unit is what holds it up. Loads of as many links under way all come up to the same where that alone does. */
+/* Whether some load that tells the unit's rate reaches nearly the best one, and less than its links' latency allows.
+ * The unit is what holds it up then. If latency alone does, all loads of as many links under way reach the same. */
 static bool unit_holds_up(const struct rates *x, unsigned best, const struct device_info *d)
 {
 	const struct slope *single = x->single;
 	const double value = rate_of(&x->slope[best], &x->load[best], d);
 	if (!single || !single->ok || !(single->value > 0))
 		return true;
-	/* Where warps wait for their turns others may be held up by those, and the best one by latency alone. */
+	/* Warps that wait for their turns may hold up other loads, while latency alone holds up the best one. */
 	if (x->fastest > 0 && x->fastest < EACH_CYCLE &&
 	    value >= ALL_OF * x->load[best].warps * d->warp_size * x->load[best].chains / single->value)
 		return false;
@@ -355,9 +357,9 @@ static bool one_reaches_more(const struct rates *x, unsigned best, const struct 
 	return false;
 }
 
-/* Whether enough other loads reach what the best one does: a unit that is full gives the same rate to another load; a rate that no other
- * load reaches may be a load's own. Long sequences may be held up alike by instruction fetch; where that plays a part, code of different
- * length does not take quite proportional time under some load. */
+/* Whether enough other loads reach what the best one does. A full unit gives the same rate to another load. A rate that
+ * no other load reaches may be that load's own. Instruction fetch may hold up long sequences alike. It then shows in
+ * code of different length that does not take quite proportional time under some load. */
 static bool others_agree(const struct rates *x, unsigned best, const struct device_info *d, unsigned *agree)
 {
 	const struct slope *b = &x->slope[best];
@@ -383,8 +385,9 @@ static bool others_agree(const struct rates *x, unsigned best, const struct devi
 			most_of_fewer = fmax(most_of_fewer, rate_of(t, k, d));
 	}
 	steady = steady && b->hi - b->lo <= STEADY * b->value;
-	/* A warp may have only one sequence under way, whatever its chains: then loads of as many warps agree below the unit's rate, and
-	 * half of the warps reach half of it. Code of a few steps stays where it was fetched, and that is proof enough. */
+	/* A warp may have only one sequence under way, whatever its chains. Loads of as many warps then agree below the
+	 * unit's rate, and half of the warps reach half of it. Code of a few steps stays in the cache that fetched it,
+	 * and that is proof enough. */
 	return *agree && !(l->unit == LONG_UNIT && !other_warps && (x->is_long || most_of_fewer < NOT_HALF * value)) &&
 	       !(x->is_long && (*agree < 2 || !steady));
 }
@@ -399,8 +402,8 @@ static void blocks_say(struct study *s, unsigned row, const struct rates *x, uns
 	/* One warp of a scheduler may be held up where several are not. */
 	if (one_reaches_more(x, best, d, o))
 		return;
-	/* Of a sequence nobody knows what one warp alone may reach, so where chains that end while all warps run say nothing, only a load tells
-	 * whose warps end together. */
+	/* Nobody knows what one warp alone may reach of a sequence. If chains that end while all warps run say nothing,
+	 * only a load whose warps end together tells. */
 	const struct slope unknown = {0};
 	const bool untold = x->steady && !(x->steady->hi > 0);
 	if ((single || untold) && !arithmetic_blocks_tell(x, best, single ? single : &unknown, false, d)) {
@@ -423,7 +426,8 @@ static void blocks_say(struct study *s, unsigned row, const struct rates *x, uns
 	o->usual = usual_of(s, row, x, best);
 	if (o->usual < 0)
 		return;
-	/* A unit has one rate: of two that are both known well, and are so far apart, something else holds up one, and may hold up both. */
+	/* A unit has one rate. If two are known well and so far apart, something else holds up one, and may hold up
+	 * both. */
 	const struct load *m = &x->load[o->usual];
 	const struct slope *t = &x->slope[o->usual];
 	const double lanes = (double)m->warps * d->warp_size * m->chains, rate = rate_of(t, m, d);
@@ -494,7 +498,7 @@ static void conclude_blocks(struct study *s, unsigned row, const struct rates *x
 	const unsigned told = say->usual >= 0 ? (unsigned)say->usual : sharpest_of(s, row, x, best);
 	const struct load *m = &x->load[told];
 	const struct slope *t = &x->slope[told];
-	/* Where the best one is an exception it still is a rate that was seen. */
+	/* The best one still is a rate that was seen, even if it is an exception. */
 	const double lanes = (double)m->warps * d->warp_size * m->chains, rate = rate_of(t, m, d),
 		     most = say->usual >= 0 ? say->rate * b->value / b->lo : lanes / t->lo;
 	char key[KEY_BYTES], issue[KEY_BYTES], evidence[64], how[96] = "";

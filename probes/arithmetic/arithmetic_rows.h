@@ -1,8 +1,15 @@
-/* One row an operation: X(op, type, ID, PTX register, kind of operands, form, instruction before and after the rounding
- * modifier, whether it takes one, needs). op and type as in the finding's key arith.<op>.<type>.
- * Forms: guarded, unary, two predicates that are always true guard neighbouring links in turn, which a compiler could merge
- * otherwise, of an operation with two sources or one; inverse, the same of one source, of which every second link undoes the one before; plain; three, with three sources; divisor, where the chain runs through the divisor: with a constant
- * divisor its reciprocal would be computed once. */
+/* One row an operation: X(op, type, ID, PTX register, kind of operands, form, head, tail, rounds, needs).
+ *
+ * The op and type are those of the finding's key arith.<op>.<type>. The instruction is head, a rounding modifier if
+ * rounds is 1, and tail. Forms:
+ *
+ *   guarded  of two sources: two predicates that are always true guard neighbouring links in turn, which a compiler
+ *            could merge otherwise
+ *   unary    the same of one source
+ *   inverse  the same of one source, of which every second link undoes the one before
+ *   plain    of two sources
+ *   three    of three sources
+ *   divisor  the chain runs through the divisor, as the reciprocal of a constant divisor would be computed once */
 #ifndef FATHOM_ARITHMETIC_ROWS_H
 #define FATHOM_ARITHMETIC_ROWS_H
 #include <stdbool.h>
@@ -94,39 +101,48 @@ struct device_info;
 struct study;
 struct point;
 struct job;
-/* One block of so many warps whose output is so many words, with place for so many bytes of results of each thread, and the seeds of
- * what it computes. */
+/* Fills j with one block of so many warps, and an output of so many words. Each thread has place for `sink` bytes of
+ * results, and seeds of what it computes. */
 void arithmetic_block(struct job *j, const struct device_info *d, unsigned warps, unsigned words, uint64_t sink);
-/* Fills j with dependent chains of the row. x: links of a chain; p[0]: warps; p[1]: chains of each;
- * p[2]: how often each warp runs them without waiting for the others; 0: a few times, and they begin each time together. */
+/* Fills j with dependent chains of the row. The links of a chain are in x, the warps in p[0], and the chains of each in
+ * p[1].
+ *
+ * p[2]: how often each warp runs them without waiting for the others. 0: a few times, and all warps begin each time
+ * together. */
 int arithmetic_setup(const struct study *s, unsigned row, double x, const double *p, struct job *j);
 /* Cycles from the first warp's clock read before the chains to the last one's behind them, in such a point that is OK. */
 double arithmetic_span(const struct point *pt, unsigned warps);
 /* When the first warp of the last of so many rounds ended, in parts of the time until the last one did; pt is OK. Much less
  * than 1: the scheduler prefers some. */
 double arithmetic_evenness(const struct point *pt, unsigned warps, unsigned rounds);
-/* What a chain takes, as if all of them came one after the other, in rounds whose words are those of this probe's and that no warp
- * begins together with others: while the warp that is done first runs the later part of its own. least..most: cycles of the SM, as
- * far as it can be told what warps that were held up had done; 0: there are none. pt is OK; rounds: 120 at most, skipped: of them, with
- * which all begin and which do not count. */
+/* What a chain takes, as if all came one after the other. It is told while the warp that is done first runs the later
+ * part of its own.
+ *
+ * pt is OK. Its rounds have words as this probe's have, and no warp begins one together with others. There are at most
+ * 120 rounds. All warps begin the first `skipped` ones, which do not count.
+ *
+ * Both results are in cycles of the SM. They are apart by what warps that were held up may have done. 0: there are no
+ * chains. */
 struct chain_cycles {
 	double least, most;
 };
 struct chain_cycles arithmetic_between_ends(struct study *s, unsigned experiment, const struct point *pt,
 					    unsigned warps, unsigned rounds, unsigned skipped);
-/* Throughput from the ends of short chains, of so many links and three times as many (enough to
- * outweigh the clock reads between them), under two numbers of warps; lo 0: not known (yet). more: in three times as many rounds.
- * Experiments of the arithmetic probe. */
+/* Throughput from the ends of short chains, under two numbers of warps. Chains have `links` links, and three times as
+ * many, enough to outweigh the clock reads between them. The result's lo is 0 if it is not known yet. Three times as
+ * many rounds are run if `more`. Only experiments of the arithmetic probe have them. */
 struct arithmetic_steady {
 	double lo, hi; /* ops/clk/SM; hi is infinite where more warps do more, so that the unit may not be full */
 	double all;    /* what the long chains reach with all that is between them */
 };
 struct arithmetic_steady arithmetic_steady(struct study *s, unsigned row, unsigned links, bool more);
-/* t, and what still longer chains leave of it: in the shortest ones what is between two of them may keep the unit waiting, so that those
- * three times as long seem to cost too little. lo 0: not known, or they contradict t. t where they cannot be asked. */
+/* Narrows t down by still longer chains. Between two of the shortest ones the unit may have to wait, so that those
+ * three times as long seem to cost too little. The result's lo is 0 if it is not known, or if longer chains contradict
+ * t. The result is t if they cannot be asked. */
 struct arithmetic_steady arithmetic_steady_longer(struct study *s, unsigned row, unsigned links,
 						  const struct arithmetic_steady *t);
-/* The same as the first of an operation of one instruction, with so many chains a warp: longer rounds, and fewer, unless there are to be more. */
+/* As arithmetic_steady for an operation of one instruction, with so many chains a warp. Rounds are longer and fewer,
+ * unless `more` are asked for. */
 struct arithmetic_steady arithmetic_steady_one(struct study *s, unsigned row, unsigned chains, bool more);
 bool arithmetic_supported(const struct device_info *d, enum arithmetic_need need);
 

@@ -1,7 +1,7 @@
-/* Throughput where warps do not share a pipe evenly. A scheduler that prefers some warps lets the others finish later, with
- * too few of them left to keep the pipe full, and a block's whole time tells too little of the pipe. So warps run many
- * short chains without waiting for each other, and what counts is how many of them all warps run until the first one is done
- * with its own. */
+/* Throughput when warps do not share a pipe evenly. A scheduler that prefers some warps lets the others finish later,
+ * when too few are left to keep the pipe full. A block's whole time then tells too little of the pipe. So warps run
+ * many short chains without waiting for each other. What counts is how many of them all warps run until the first one
+ * is done with its own. */
 #include "arithmetic_rows.h"
 #include "probe/probe.h"
 #include "stat/stat.h"
@@ -117,8 +117,8 @@ static double unsure(const struct chains *c, const struct window *w)
 	return sum.lo > 0 ? (sum.hi - sum.lo) / sum.lo : INFINITY;
 }
 
-/* Moves one end of the window by no more than so much to where it is best known what has been done: warps take turns where a chain that
- * was held up begins or ends. */
+/* Moves one end of the window, within lo..hi, to the time at which it is best known what has been done. Warps take
+ * turns when a chain that was held up begins or ends. */
 static void settle(const struct chains *c, struct window *w, bool at_end, double lo, double hi)
 {
 	double least = unsure(c, w);
@@ -217,8 +217,8 @@ static struct rate rate(struct study *s, unsigned row, unsigned warps, const str
 		     most = y.most - x.least, slow = more / most, fast = more / least, own = how->few * links / x.most;
 	const struct rate r = {how->is_long ? fmin(whole / y.most, slow) : slow,
 			       how->is_long ? fmin(BETWEEN * whole / y.least, fast) : fast, whole / y.most};
-	/* With all that is between them the short chains reach this much. Where the long ones seem to allow less, their instructions are not
-	 * at hand, and they say nothing. */
+	/* The short chains reach this much with all that is between them. Long ones that seem to allow less do not have
+	 * their instructions at hand, and say nothing. */
 	return own > r.hi ? (struct rate){0} : (struct rate){fmax(r.lo, own), r.hi, r.all};
 }
 

@@ -166,8 +166,8 @@ static struct range ticks(const struct point *pt)
 	return r;
 }
 
-/* All launches of one length may have met a faster clock, which everything beyond the SM takes longer by: of the longer chains, or of the
- * shorter ones. */
+/* Widens r for a faster clock, by which everything beyond the SM takes longer. All launches of one length may have met
+ * it, those of the longer chains or of the shorter ones. */
 static void may_be_faster(const struct study *s, struct range *r)
 {
 	const double swing = study_swing(s) * r->value, links = LONG - SHORT;
@@ -244,7 +244,8 @@ static double mean(const double *v, unsigned n)
 	return sum / n;
 }
 
-/* How far the mean over these lines may be from that over all: three standard errors, and what a step of the clock makes of a chain. */
+/* How far the mean over these lines may be from that over all. That is three standard errors, and what a step of the
+ * clock adds to a chain. */
 static double mean_off(const double *v, unsigned n)
 {
 	const double m = mean(v, n);

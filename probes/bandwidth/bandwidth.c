@@ -1,5 +1,6 @@
-/* What one SM and all of them draw from memory, from the caches in front of it and from shared memory; what a launch costs;
- * how fast the SM's clock runs and what a turn of a loop takes. What a model of a kernel's run time has to know. */
+/* What one SM and all of them draw from memory, from the caches in front of it and from shared memory. What a launch
+ * costs, how fast the SM's clock runs, and what a turn of a loop takes. A model of a kernel's run time has to know
+ * these. */
 #include "bandwidth.h"
 #include "base/arena.h"
 #include <math.h>
@@ -50,9 +51,12 @@ bool bandwidth_at_least(const struct study *s, const char *key, double *v)
 	return true;
 }
 
-/* Bytes that a level holds for certain: where its size could not be told, it is no smaller than a few of its lines, and a level
- * that was seen at all held many of them. No more than what the nearest TLB translates at once, where that is known: else loads
- * wait for translations, and the level is not what holds them up. inside: of the SM, where an estimate is one of what shared memory takes. */
+/* Bytes that a level holds for certain. A level of unknown size holds at least a few of its lines, and if it was seen
+ * at all it held many of them.
+ *
+ * The result is no more than what the nearest TLB translates at once, if that is known. Otherwise loads would wait for
+ * translations, and not for the level. If `inside`, the level is in the SM, and an estimate of it is one of what shared
+ * memory takes. */
 static double held(const struct study *s, const char *level, bool inside, double most, double least)
 {
 	char key[96];

@@ -31,10 +31,19 @@ uint64_t bandwidth_power_below(double v);
 /* bandwidth_stream.c: x is rounds. */
 int bandwidth_stream_setup(const struct study *s, double x, const double *p, struct job *j);
 int bandwidth_shared_setup(const struct study *s, double x, const double *p, struct job *j);
-/* known: what one SM draws at least from there or from nearer, NAN where nobody knows; 0: it is one SM that is asked, which
- * draws `other` at least from the level behind. Of memory all SMs draw `other` at least from the level before. NAN where nobody knows. footprint:
- * bytes that are read again and again; of memory, which is read once, what the level before it holds, or 0. latency: cycles that a load takes at most, about, or 0. Returns what was
- * drawn at least, bytes a cycle, or NAN; by all SMs in a whole launch. */
+/* Asks for what SMs draw from a level, and concludes `key`. Returns what was drawn at least, in bytes a cycle, by all
+ * SMs in a whole launch, or NAN.
+ *
+ * known: what one SM draws at least from this level or from nearer ones, or NAN if nobody knows. 0 asks for one SM
+ * alone.
+ *
+ * other: if one SM is asked, what it draws at least from the level behind. Of memory it is what all SMs draw at least
+ * from the level before. NAN: nobody knows.
+ *
+ * footprint: bytes that are read again and again. Memory is read once, and there it is what the level before holds, or
+ * 0.
+ *
+ * latency: cycles that a load takes, about, at most, or 0. */
 double bandwidth_stream(struct study *s, const char *key, unsigned level, double known, double other, double footprint,
 			double latency);
 void bandwidth_shared(struct study *s);
@@ -42,13 +51,14 @@ void bandwidth_shared(struct study *s);
 uint64_t bandwidth_piece(const double *p);
 
 /* bandwidth_clocks.c */
-/* When the first block of each block's SM began, by the SM's clock: one that had to wait for another is part of what both took. NULL
- * without blocks or memory. */
+/* When the first block of each block's SM began, by the SM's clock. A block that had to wait for another is part of
+ * what both took. NULL without blocks or memory. */
 const uint32_t *bandwidth_begun(struct arena *scratch, const struct point *pt);
 /* SMs that ran blocks. 0 without blocks or memory. */
 double bandwidth_sms(struct study *s, const struct point *pt);
-/* Cycles of the SM that took longest, of blocks whose SMs began at `first`, until its last warp had read all. What warps store then, one after
- * the other, is not theirs: at the end of a launch in which all come to their end at once it takes longer. NAN without blocks. */
+/* Cycles of the SM that took longest until its last warp had read all, of blocks whose SMs began at `first`. Warps then
+ * store one after the other. That time is left out, as it is longer in a launch whose warps all end at once. NAN
+ * without blocks. */
 double bandwidth_longest(const struct point *pt, const uint32_t *first);
 /* Cycles after which half of all warps had come to their end. NAN without. */
 double bandwidth_half_ended(struct study *s, const struct point *pt, const uint32_t *first);

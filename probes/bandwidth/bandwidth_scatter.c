@@ -17,7 +17,8 @@ int bandwidth_scatter_setup(const struct study *s, double x, const double *p, st
 		     longest = loads * 4 * 2 * SCATTER_ROUNDS * SCATTER_APART, most = (double)d->memory_bytes / 2;
 	if (all > most)
 		return -ENOTSUP;
-	/* Elsewhere each time, where there is room: pages lie where the driver puts them, and some places are slower by a sixth on a real GPU. */
+	/* Each launch reads another place, if there is room. Pages lie in places that the driver chooses, and some are
+	 * slower by a sixth on a real GPU. */
 	const double begin = (p[STREAM_PLACE] + 1) * longest > most ? 0 : p[STREAM_PLACE] * longest;
 	j->template_path = "probes/bandwidth/scatter.ptx";
 	job_param(j, "APART", SCATTER_APART);

@@ -9,8 +9,8 @@
 
 enum { UNROLL = 2, BYTES = 16, SHARED_LOADS = 32, TRIALS = 2, ROUNDS_MAX = 64, SHARED_ROUNDS = 32 };
 enum { PLACES = 5 }; /* where two differ */
-/* In a launch of one round no warp waits for a load before the next: what another round takes then is not what each takes, although the
- * launch as a whole may take just twice as long. */
+/* No warp of a launch of one round waits for a load before the next. A second round's time is then not what each round
+ * takes, although the whole launch may take just twice as long. */
 enum { ROUNDS_ALIKE = 2 };
 enum { FEWEST = 128 };	      /* threads of a block, of which half are asked yet */
 enum { ROUNDS_TOGETHER = 4 }; /* warps that are still apart in launches that long will not be together in longer ones */
@@ -95,8 +95,8 @@ int bandwidth_stream_setup(const struct study *s, double x, const double *p, str
 	job_arg_buffer(j, 1, begin);
 	job_arg_u32(j, (uint32_t)x);
 	job_arg_u32(j, (uint32_t)all);
-	/* What is read once comes from memory, and how to get there is known from the launch before: translations that have to be walked for
-	 * would be a fifth of such a launch on a real GPU. */
+	/* Bytes that are read once come from memory. The launch before has already asked for their translations. To
+	 * walk for those would be a fifth of such a launch on a real GPU. */
 	j->launch.flush = once;
 	j->launch.warmups = 1;
 	return 0;
@@ -127,8 +127,8 @@ struct rate {
 	const struct point *at; /* says why there is no value */
 };
 
-/* From launches of `rounds` and of twice as many, so that beginning and end cancel; from shared memory of twice the loads in as
- * many rounds, so that the loop cancels, too. */
+/* The rate from launches of `rounds` and of twice as many, so that beginning and end cancel. Shared memory instead has
+ * twice the loads in as many rounds, so that the loop cancels, too. */
 static struct rate stream_rate(struct study *s, unsigned experiment, const double *given, unsigned rounds,
 			       double round_bytes)
 {
@@ -176,8 +176,9 @@ static struct rate stream_rate(struct study *s, unsigned experiment, const doubl
 	return r;
 }
 
-/* A place that is slow is so in both lengths: launches of two places, subtracted, differ by twice as much as the places do. own: the rates of each
- * place. All but the slowest have to agree; the interval has that one, too. */
+/* A slow place is slow in launches of both lengths. A difference of launches in two places is off by twice as much as
+ * the places differ. own: the rates of each place. All but the slowest have to agree, and the interval includes that
+ * one, too. */
 static void each_its_own(double *own, struct rate *r)
 {
 	double scratch[PLACES];
@@ -192,9 +193,9 @@ static void each_its_own(double *own, struct rate *r)
 	r->value = fmin(fmax(r->value, r->lo), r->hi);
 }
 
-/* Where two places differ, one launch of them may have been disturbed, or lain in a slow part of the memory: the value is that of the quickest of
- * more. Nothing makes a launch quicker, and the middle of few is a disturbed one as often as not. Launches that could not be had are left
- * out. */
+/* Takes the value of the quickest launch of more places, if two places differ. One launch of the two may have been
+ * disturbed, or lain in a slow part of the memory. Nothing makes a launch quicker, and the middle of few is a disturbed
+ * one as often as not. Launches that could not be had are left out. */
 static void steady_value(struct study *s, unsigned experiment, const double *given, unsigned rounds, double round_bytes,
 			 struct rate *r)
 {
@@ -312,8 +313,8 @@ static enum limit beyond_sms(struct study *s, const struct drawn *w, const struc
 	return each >= FAR_APART * share ? LIMIT_MEMORY : LIMIT_ELSEWHERE;
 }
 
-/* What a stream of `a` bytes a cycle would become beside half as many loads that the L2 answers, were the L2 what holds it up: a byte of the memory
- * then takes 1 / a of a cycle there, and one of its own 1 / most. */
+/* What a stream of `a` bytes a cycle would become beside half as many loads that the L2 answers, if the L2 were full. A
+ * byte of the memory then takes 1 / a of a cycle in the L2, and one of the L2's own 1 / most. */
 static double if_l2_were_full(double a, double most)
 {
 	return a / (1 + a / (2 * most));
@@ -377,7 +378,7 @@ static double conclude(struct study *s, const struct drawn *w)
 		h = stream_rate(s, w->experiment, w->half, next, w->half_bytes);
 		if (study_pending(s))
 			return NAN;
-		/* Where so much more cannot be read, what was seen of less has to do. */
+		/* What was seen of less has to do if so much more cannot be read. */
 		if (next > rounds && (isnan(a.value) || isnan(h.value))) {
 			a = all;
 			h = half;
@@ -404,13 +405,13 @@ static double conclude(struct study *s, const struct drawn *w)
 	const bool ask = w->experiment == EXPERIMENT_STREAM && !(w->one > CLEARLY * a.value / w->sms);
 	if (ask)
 		m = with(s, w, STREAM_MORE, MORE, rounds);
-	/* Where half of the threads do not reach it, there may be too few loads under way, and twice as many show whether. */
+	/* If half of the threads do not reach it, too few loads may be under way. Twice as many show whether. */
 	if (w->experiment == EXPERIMENT_STREAM && h.value < SATURATED * a.value)
 		twice = with(s, w, STREAM_TWICE, 1, rounds);
 	if (study_pending(s))
 		return NAN;
 	const bool enough = twice.value >= SATURATED * a.value && a.value >= SATURATED * twice.value;
-	/* What differs between two launches may be less than what one more piece takes, when warps of the shorter one were apart: only
+	/* Two launches may differ by less than what one more piece takes, if warps of the shorter one were apart. Only
 	 * what a whole launch reached was surely drawn. */
 	const double least = fmin(a.lo, a.whole);
 	if (isnan(a.value))
@@ -457,8 +458,9 @@ static double conclude(struct study *s, const struct drawn *w)
 			    "its limit",
 			    w->where, a.value, w->what, w->farther);
 	else {
-		/* Shared memory's two kernels go round loops of two lengths, whose branches need not cost alike; what the longer one reached as a
-		 * whole was surely drawn. Of the others many places are read, which differ by more than that. */
+		/* Shared memory's two kernels have loops of two lengths, whose branches need not cost alike. What the
+		 * longer one reached as a whole was surely drawn. Of the other levels many places are read, which
+		 * differ by more than that. */
 		const double sure = w->experiment == EXPERIMENT_SHARED ? a.whole : INFINITY;
 		/* More threads than there are would draw at most as much more again as the second half of them did. */
 		const struct rate *other = enough ? &twice : &h;

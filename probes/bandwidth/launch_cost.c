@@ -39,8 +39,8 @@ int empty_setup(const struct study *s, double x, const double *p, struct job *j)
 	j->template_path = "probes/bandwidth/empty.ptx";
 	snprintf(j->launch.entry, sizeof j->launch.entry, "empty");
 	j->launch.warmups = 1;
-	/* Behind other work: a device that waits for its host's next call would show how fast that is. But that work takes the
-	 * kernel's instructions away, where they are in caches. */
+	/* The launch comes behind other work. A device that waits for its host's next call would show the host's speed.
+	 * A flush takes the kernel's instructions away, though, if they are in caches. */
 	j->launch.flush = !(p[0] > 0);
 	return 0;
 }
@@ -87,7 +87,8 @@ static void measured(struct study *s, const char *key, struct spread *d, double 
 			      d->n);
 }
 
-/* Whether all launches went at one rate. Where some were faster, the difference of two lengths tells the rate of neither. */
+/* Whether all launches went at one rate. If some were faster, the difference of two lengths tells the rate of
+ * neither. */
 static bool same_pace(const struct point *const a[TRIALS], const struct point *const b[TRIALS])
 {
 	double low[2] = {INFINITY, INFINITY}, high[2] = {0, 0};

@@ -113,8 +113,8 @@ static int agreed(const struct point *pt, unsigned i)
 	return (int)word(pt, 0, i);
 }
 
-/* One half of a warp waits for what the other half wrote before its barrier, if the barrier counts threads. Where it counts
- * warps, the half whose side runs first reads too early. */
+/* One half of a warp waits for what the other half wrote before its barrier, if the barrier counts threads. If it
+ * counts warps, the half whose side runs first reads too early. */
 static void conclude_scope(struct study *s, const struct point *const *pt)
 {
 	static const char key[] = "barrier.counts", method[] = "halves of one warp at two barriers, either side first";

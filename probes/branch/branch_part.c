@@ -129,8 +129,8 @@ struct rise {
 	struct cost long_alone, long_stay, long_part;
 };
 
-/* Whether a few warps take as long as one and more of them in proportion to their number, as of a place that lets one by at a time. As many as
- * it can just serve meet by chance: they take somewhat longer. */
+/* Whether a few warps take as long as one, and more of them proportionally longer. A place that lets one by at a time
+ * does that. As many as it can just serve meet by chance, and take somewhat longer. */
 static bool is_queue(const struct rise *x)
 {
 	const double all = x->part[COUNTS - 1].value, alone = x->part[0].value;

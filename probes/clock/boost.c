@@ -69,8 +69,9 @@ static size_t count_of(const double *v, size_t n, double value)
 	return count;
 }
 
-/* What takes T cycles is seen as the last step before or the first one after: T is more than the larger of these less a step, and less than the
- * smaller and one. v: sorted; those far from the middle are something else's doing, or were boosted for a part of their time. */
+/* A time of T cycles is seen as the clock's last step before T or the first one after. T is more than the larger of
+ * these less a step, and less than the smaller and one step. v: sorted. Values far from the middle have another cause,
+ * or met the boosted clock for a part of their time. */
 static struct span span_of(const double *v, size_t n, double step)
 {
 	const double middle = v[n / 2];
@@ -143,8 +144,8 @@ static struct span load_of(const struct pace *pace, unsigned lengths)
 	return (struct span){(b.mid - a.mid) / more, (a.half + b.half) / more};
 }
 
-/* How far off a share may be that loads of `n` say: by the steps of the clock, by the half cycle that each load may end later than it would, since
- * it ends at a whole one, and by what is not known of the load. */
+/* How far off a share may be that loads of `n` say. It is off by the steps of the clock, and by what is not known of
+ * the load. It is off by half a cycle, too, as each load may end later than it would: at a whole cycle. */
 static double reach_of(double n, double steps, struct span load, double gain)
 {
 	return (steps / n + 0.5 + gain * load.half) / load.mid;

@@ -86,7 +86,7 @@ static uint32_t read_value(const struct point *pt, unsigned repeat, unsigned i)
 	return pt->y[(size_t)repeat * pt->words_per_repeat + HEADER_WORDS + i];
 }
 
-/* Cycles of one operation, from chains of 1 to PHASE_LONG of them, or NAN where they do not take equally long: then times
+/* Cycles of one operation, from chains of 1 to PHASE_LONG of them. NAN if they do not take equally long: then times
  * between the counter's steps may be the operations' own doing. */
 static double phase_latency(const struct point *const chain[CHAINS], const unsigned links[CHAINS], double g)
 {
@@ -109,9 +109,9 @@ static double phase_latency(const struct point *const chain[CHAINS], const unsig
 	return one;
 }
 
-/* Granularity: every value that the counter ever shows is a multiple of it. That all values so far have a factor in common
- * may also be because everything that was timed takes a multiple of it, so times that do not must be seen to be rounded. g:
- * common factor of what was read. True: wait for more points. */
+/* Granularity: every value that the counter ever shows is a multiple of it. All values so far may have a factor in
+ * common just because everything that was timed takes a multiple of it. So times that do not must be seen to be
+ * rounded. g: common factor of what was read. True: wait for more points. */
 static bool conclude_granularity(struct study *s, uint64_t *g, size_t values, unsigned places)
 {
 	static const char key[] = "clock.granularity";

@@ -1,8 +1,9 @@
 /* How the addresses of a warp become transactions.
  *
- * Warps load in patterns of which the rules that are known make unlike numbers of transactions and of bytes. What a load takes is the most of
- * three things: what each instruction takes with some more for each transaction, what the bytes take, and what does not depend on the
- * pattern. A rule by whose numbers no such three explain all patterns is dropped. */
+ * Warps load in patterns of which the known rules make unlike numbers of transactions and of bytes. A load takes as
+ * long as the longest of three things. One is a time for each instruction with some more for each transaction, one the
+ * time of the bytes. The third does not depend on the pattern. A rule is dropped if by its numbers no such three
+ * explain all patterns. */
 #include "base/arena.h"
 #include "base/units.h"
 #include "probe/probe.h"
@@ -224,8 +225,8 @@ static struct cost cost_of(unsigned rule, const struct pattern *p)
 	return (struct cost){a.transactions + b.transactions, a.bytes + b.bytes};
 }
 
-/* What a load takes: of what all that are under way wait, once and for each transaction, for each byte, and of the arithmetic that uses a word.
- * A part of a word, which is cut out of it, takes so much at least. */
+/* What a load takes. All loads that are under way wait, once and for each transaction, and for each byte. The
+ * arithmetic that uses a word takes its time, too. A part of a word, which is cut out of it, takes so much at least. */
 struct price {
 	double wait, once, each, byte, word, part;
 };

@@ -18,13 +18,15 @@ struct common_hit {
 int common_l2_setup(const struct study *s, double x, const double *p, struct job *j);
 /* What the findings say of it. */
 struct common_hit common_l2_found(const struct study *s);
-/* The same from global loads past the L1 over so many bytes: what most of them take. clock: ticks that reading it adds to an access.
- * PENDING, or DONE: where they could not be had, out says that nobody knows. */
+/* The same from global loads past the L1 over so many bytes: what most of them take. Reading the clock adds `clock`
+ * ticks to an access. Returns PENDING, or DONE with L2_UNKNOWN in out if loads could not be had. */
 enum chase_state common_l2_seen(struct study *s, unsigned experiment, uint64_t bytes, uint64_t stride, double clock,
 				struct common_hit *out);
-/* Whether what misses the constant caches passes that L2 by, although it takes as long as a hit there: behind emptied caches it takes no longer,
- * while first touches by other loads do, for which that L2 has to fetch. c: no first touch of a walk through constants was slower than what
- * a warm footprint shows. PENDING, or DONE: where it is not seen, it is not said. */
+/* Whether misses of the constant caches bypass that L2 although they take as long as a hit there. Behind emptied caches
+ * they take no longer, while first touches by other loads do, for which that L2 has to fetch.
+ *
+ * c: no first touch of a walk through constants was slower than what a warm footprint shows. Returns PENDING, or DONE;
+ * `is` is false if it is not seen. */
 enum chase_state common_l2_passed(const struct chase_path *c, unsigned experiment, uint64_t stride, double clock,
 				  const struct common_hit *hit, bool *is);
 /* Whether what takes so many cycles, on average over its parts, may be that L2. */

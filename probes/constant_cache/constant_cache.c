@@ -60,7 +60,8 @@ static double missing(const struct chase_path *c, unsigned k, const struct chase
 	return beyond * pieces;
 }
 
-/* Bytes that level k holds at least: of a footprint of more lines than it has, a lap misses as often as there are more, whatever is replaced. */
+/* Bytes that level k holds at least. In a footprint of more lines than that, a lap misses at least as often as lines
+ * are too many, whatever is replaced. */
 static double holds(const struct chase_path *c, unsigned k)
 {
 	const struct chase_level *l = &c->level[k];
@@ -71,8 +72,9 @@ static double holds(const struct chase_path *c, unsigned k)
 	return most;
 }
 
-/* Whether level k may be the GPU's common L2, by the cycles of a load that it answers: as laps have it, or else from its single accesses, of all its
- * parts or else of its slowest class alone. clock: ticks that reading it adds to those. Where they are rough, hit gets the slack of it. */
+/* Whether level k may be the GPU's common L2, by the cycles of a load that it answers. Laps tell these best. Otherwise
+ * single accesses do, of all its parts or of its slowest class alone. clock: ticks that reading it adds to those. Rough
+ * cycles give `hit` their slack. */
 static enum common_l2 takes_as_long(const struct chase_path *c, const struct chase_placed *served, unsigned k,
 				    double clock, struct common_hit *hit)
 {
@@ -86,7 +88,7 @@ static enum common_l2 takes_as_long(const struct chase_path *c, const struct cha
 		hit->slack = c->swing;
 	}
 	const bool known = chase_take_off(c->study, &one);
-	/* Where two classes may be one level, each may be one of that L2's parts. */
+	/* Two classes that may be one level may each be a part of that L2. */
 	if (class_only || (c->doubtful && !rough))
 		return common_l2_has(hit, known ? one.mean : NAN);
 	const enum common_l2 is = common_l2_is(hit, known ? one.mean : NAN);
@@ -102,8 +104,8 @@ static double clock_cost(const struct chase_path *c, const struct chase_placed *
 	return NAN;
 }
 
-/* Of what others take from level k while a lap of a byte passes, as footprints say of which they take little; 0: too few do. Those are no more than a quarter of
- * `most` bytes, and more than the level above holds. */
+/* The part of level k that others take while a lap of one byte passes. Footprints tell it that are no more than a
+ * quarter of `most` bytes, and more than the level above holds. 0: too few do. */
 static double taken(const struct chase_path *c, unsigned k, double most)
 {
 	const double above = k ? 2 * (double)c->level[k - 1].size.value : 0;
@@ -119,8 +121,8 @@ static double taken(const struct chase_path *c, unsigned k, double most)
 	return n >= FEW_TAKEN ? stat_median(rate, n, scratch) : 0;
 }
 
-/* Whether most of the constant space misses level k, lap after lap: more than others' lines make miss of what fits, which they do the more the longer a
- * lap takes. */
+/* Whether most of the constant space misses level k, lap after lap. Others' lines make some of what fits miss, and more
+ * of it the longer a lap takes. Only misses beyond that count. */
 static bool overflows(const struct chase_path *c, unsigned k)
 {
 	double most = 0, part = 0;
@@ -134,8 +136,8 @@ static bool overflows(const struct chase_path *c, unsigned k)
 	return part > MOST && part > -expm1(-TAKEN_MORE * taken(c, k, most) * most);
 }
 
-/* Whether level k, which is the last to hit, holds as much as the GPU's common L2: a cache of constants that only takes as long has another
- * size. L2_UNKNOWN: nobody knows. */
+/* Whether level k, the last that hits, holds as much as the GPU's common L2. A cache of constants that only takes as
+ * long has another size. L2_UNKNOWN: nobody knows. */
 static enum chase_state same_size(struct chase_path *c, unsigned k, const struct common_hit *hit, double clock,
 				  enum common_l2 *out)
 {
@@ -211,7 +213,8 @@ static enum chase_state last_is_common(struct chase_path *c, const struct chase_
 	enum common_l2 alike = takes_as_long(c, served, caches - 1, clock, &hit), size = L2_UNKNOWN;
 	if (alike != L2_OTHER && same_size(c, caches - 1, &hit, clock, &size) == CHASE_PENDING)
 		return CHASE_PENDING;
-	/* A nearest level that does not serve one line alone, lap after lap, was not seen to hold as much as it seems to: others leave so much of it. */
+	/* A nearest level that does not serve one line alone, lap after lap, leaves much to others. Nobody saw it hold
+	 * as much as it seems to. */
 	if (size == L2_OTHER && caches == 1 && served[0].state != CHASE_DONE && isnan(served[0].rough))
 		size = L2_UNKNOWN;
 	if (alike != L2_OTHER && size != L2_THIS)
@@ -225,8 +228,8 @@ static enum chase_state last_is_common(struct chase_path *c, const struct chase_
 	return CHASE_DONE;
 }
 
-/* Whether a warm walk by words has accesses that are faster than all that footprints show: a cache smaller than any of them would answer those.
- * DONE where it was measured. */
+/* Whether a warm walk by words has accesses that are faster than all that footprints show. A cache smaller than any
+ * footprint would answer those. DONE if it was measured. */
 static enum chase_state faster_in_blocks(const struct chase_path *c, bool *is)
 {
 	struct chase_path again = *c;
@@ -245,7 +248,8 @@ static enum chase_state faster_in_blocks(const struct chase_path *c, bool *is)
 	return state;
 }
 
-/* Whether level k, of pieces as long as rows, behaves as banks with one open row each: it is of a known size, and no two pieces share a set. */
+/* Whether level k, of pieces as long as rows, behaves as banks with one open row each. Its size is known then, and no
+ * two pieces share a set. */
 static bool one_row_each(const struct chase_path *c, unsigned k)
 {
 	const struct chase_level *l = &c->level[k];
@@ -272,8 +276,8 @@ static void rows_are_memory(struct chase_path *c, unsigned *caches, unsigned *ro
 	*rows = UINT_MAX;
 }
 
-/* Which level is the GPU's common L2? The last one that hits, or none, and each before it that may be one of its nearer parts: as long as nobody
- * knows how much it holds. */
+/* Finds the levels that are the GPU's common L2: the last one that hits, or none. Each level before it may be one of
+ * its nearer parts as long as its size is unknown. */
 static enum chase_state which_is_common(struct chase_path *c, const struct chase_placed *served, unsigned caches,
 					bool more, struct which_common *out)
 {
@@ -293,8 +297,9 @@ static enum chase_state which_is_common(struct chase_path *c, const struct chase
 	return CHASE_DONE;
 }
 
-/* Whether what is slowest may be the level before it, delayed now and then, as by refreshes of the memory: nobody saw that one overflow, no footprint is
- * mostly slow, and of what goes there as much is slow in small footprints as in large ones, of which a cache would hold less and less. */
+/* Whether the slowest class may be the level before it, delayed now and then, as by refreshes of the memory. Nobody saw
+ * that level overflow then, and no footprint is mostly slow. As large a part of its accesses is slow in small
+ * footprints as in large ones, of which a cache would hold less and less. */
 static bool may_be_delayed(const struct chase_path *c, unsigned caches)
 {
 	double part[CHASE_SURVEY], most = 0, first, last;
@@ -399,8 +404,9 @@ static enum chase_state tell_common(struct constants *m)
 
 	if (which_is_common(c, m->served, m->caches, c->touch == TOUCH_SLOWER, is) == CHASE_PENDING)
 		return CHASE_PENDING;
-	/* Where what may be open rows are some, the level before them is the last that hits. It may be the common L2 as well where first touches were
-	 * slower than all: behind that L2 is memory, and what delays others' misses, or first touches alone, makes it look like a cache. */
+	/* If some levels may be open rows, the level before them is the last that hits. It may be the common L2 as well
+	 * if first touches were slower than all. Behind that L2 is memory then. A delay of others' misses, or of first
+	 * touches alone, makes the memory look like a cache. */
 	const unsigned hits = m->rows < m->caches ? m->rows : m->caches;
 	if (hits < is->levels && is->common != L2_THIS && (is->unsure == UINT_MAX || is->unsure >= m->rows)) {
 		struct which_common before;

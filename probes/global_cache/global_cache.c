@@ -26,8 +26,9 @@ static bool records_in_shared(unsigned kind)
 static int setup_chase(const struct study *s, double x, const double *p, struct job *j)
 {
 	unsigned kind = (unsigned)p[CHASE_PLACE] % 8;
-	/* A driver that shares one array out between L1 and shared memory gives a kernel that uses a little of the latter
-	 * more L1 than one that uses none: on an H200, 240 KB against 217. And records in global memory would pass the L1. */
+	/* Some drivers share one array out between L1 and shared memory. They give a kernel that uses a little shared
+	 * memory more L1 than one that uses none: on an H200, 240 KB against 217. Records in global memory would pass
+	 * the L1, too. */
 	const struct chase_kernel k = {.template_path = "probes/global_cache/global_chase.ptx",
 				       .load = load_of(s, kind),
 				       .in_shared = records_in_shared(kind)};
@@ -152,9 +153,13 @@ static void conclude_size(struct study *s, const struct large_l2 *l, enum chase_
 			    "%.0f sides, each as large as the one that was filled", sides_of);
 }
 
-/* line: bytes, 0: not known. If it is known, steps of several lines use as many sets as single lines do: which lines are of one set the addresses
- * do not show, and ways and sets are not asked. No more than LIKELY: 2^k times an odd number of sets, chosen by modulo, leave as few sets to steps
- * of 2^k lines as a line 2^k times as long would, and larger steps have room as well. */
+/* line: bytes, 0: not known.
+ *
+ * A known line means that steps of several lines use as many sets as single lines do. Addresses do not show which lines
+ * share a set then, and ways and sets are not asked.
+ *
+ * The hash is no more than LIKELY. Suppose modulo chooses among 2^k times an odd number of sets. Steps of 2^k lines
+ * then leave as few sets as a line 2^k times as long would, and larger steps have room as well. */
 static void conclude_large(struct study *s, enum chase_state sized, bool sector, const struct large_l2 *l,
 			   enum chase_state sides, const struct large_sides *e, uint64_t line)
 {
@@ -224,8 +229,8 @@ static void first_misses(struct chase_path *far)
 		sector->state = CHASE_DONE;
 }
 
-/* The first classes of latency that two walks saw may be of unlike parts of one cache: what an L1 answers is faster on the whole than
- * what the next cache answers past it. */
+/* Whether an L1 is no faster on the whole than the next cache, which answers past it. The first classes of latency that
+ * two walks saw may be of unlike parts of one cache. */
 static bool is_no_faster(const struct chase_path *near, const struct chase_path *far, const struct chase_placed *l1,
 			 const struct chase_placed *l2)
 {

@@ -153,8 +153,8 @@ enum chase_state large_misses(struct study *s, unsigned experiment, double footp
 	return state;
 }
 
-/* Pages beyond the reach of a TLB are as many however few of their lines are touched. Where that reach is not known, few lines of
- * twice as much have to fit. */
+/* Whether the footprint overflows a TLB instead. Pages beyond a TLB's reach are as many however few of their lines are
+ * touched. If that reach is not known, few lines of twice as much have to fit. */
 static enum chase_state by_lines(struct study *s, unsigned experiment, double limit, double rate, struct large_l2 *out)
 {
 	double half = (double)(study_device(s)->memory_bytes / 2), footprint = fmin(2 * out->beyond, half);
@@ -185,8 +185,9 @@ static double footprint_of(unsigned step)
 	return floor(FIRST * exp2(step / (double)STEPS_PER_OCTAVE) / 4096) * 4096;
 }
 
-/* Where it begins to overflow, some samples miss or none, by how the pages of this run lie; a step further clearly some do: *hi. So what fits for certain,
- * *lo, is two steps smaller than that, whether samples of the step between missed this time or not. */
+/* Finds a footprint that fits for certain, *lo, and one that does not, *hi. At the size at which it begins to overflow,
+ * some samples miss or none, by how the pages of this run lie. One step further some clearly do. *lo is two steps below
+ * that, whether samples of the step between missed this time or not. */
 static enum chase_state widen(struct study *s, unsigned experiment, uint64_t unit, double limit, double rate,
 			      unsigned *lo, unsigned *hi, struct large_l2 *out)
 {

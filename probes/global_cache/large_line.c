@@ -1,9 +1,11 @@
 /* The line of an L2 that is too large to be walked by one thread.
  *
- * The model. A line takes its place however little of it is read. So a footprint half as large again as what fits overflows as long as
- * each of its lines is touched. Read in steps of two lines it is three quarters of what fits, and has room. Where addresses choose
- * the sets plainly, steps of two lines use half of the sets, and no step ever has room: then nothing is told. Twice the footprint has to
- * overflow again in steps of two lines, and to have room in steps of four. */
+ * The model. A line takes its place however little of it is read. So a footprint half as large again as what fits
+ * overflows as long as each of its lines is touched. Read in steps of two lines it is three quarters of what fits, and
+ * has room. Twice the footprint has to overflow again in steps of two lines, and to have room in steps of four.
+ *
+ * If addresses choose the sets plainly, steps of two lines use half of the sets, and no step ever has room. Nothing is
+ * told then. */
 #include "large_l2.h"
 #include <math.h>
 #include <stdio.h>

@@ -20,11 +20,12 @@ struct large_sides {
 /* Only after large_size was done. Asks for the sweeps that large_size has not asked for. */
 enum chase_state large_sides(struct study *s, unsigned experiment, uint64_t unit, const struct large_l2 *l,
 			     struct large_sides *out);
-/* How many of n samples, ascending, no refresh of the memory delayed: the slowest were, if they are as few as refreshes make them. scratch: n more.
- * Exposed for tests. */
+/* How many of n samples, ascending, no refresh of the memory delayed. The slowest were delayed if they are as few as
+ * refreshes make them. scratch: n more. Exposed for tests. */
 size_t large_undelayed(const double *ticks, size_t n, double *scratch);
-/* The mean of what memory answered, in ascending order, and its interval. Parts of the memory differ, and how many of the slowest are delayed hangs on the spread of
- * all: the interval holds the mean with those and without. */
+/* The mean of what memory answered, in ascending order, and its interval. Parts of the memory differ, so that the
+ * spread of all decides how many of the slowest count as delayed. The interval holds the mean with those and
+ * without. */
 void large_memory(const double *ticks, size_t n, double *scratch, struct large_sides *out);
 
 #endif

@@ -46,9 +46,9 @@ static bool rate_between(const struct times *small, const struct times *large, d
 	return true;
 }
 
-/* What the largest copies that there is memory for differ by, each from the next smaller one: the middle of them. The host's own memory may be slow for
- * as long as all copies of one size take: those of 256 MB came at 50.6 GB/s through a link of 55, and those of 64 and 16 MB did not. False: they
- * cannot tell, and why says so. */
+/* The rate from the largest copies that there is memory for: the middle of what each takes beyond the next smaller one.
+ * The host's own memory may be slow for as long as all copies of one size take. Copies of 256 MB came at 50.6 GB/s
+ * through a link of 55, and those of 64 and 16 MB did not. False: they cannot tell, and why says so. */
 static bool rate_of(struct study *s, enum way way, bool pinned, struct rate *r, const char **why)
 {
 	unsigned top = SIZES, n = 0;

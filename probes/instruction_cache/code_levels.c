@@ -26,7 +26,8 @@ static unsigned laps_of(unsigned count)
 	return laps < 3 ? 3 : laps > 24 ? 24 : laps;
 }
 
-/* Jumps that take as long may be read a step of the clock apart, and in which rings they are hangs on what else a turn does. */
+/* Jumps that take as long may be read a step of the clock apart. What else a turn does decides in which rings they
+ * are. */
 static double nearness(const struct code_classes *c, double centre)
 {
 	return fmax(reach(centre), 1.1 * c->granule);
@@ -59,7 +60,8 @@ static void take_out(struct code_classes *c, unsigned k)
 	memmove(&c->points[k], &c->points[k + 1], (c->count - k) * sizeof *c->points);
 }
 
-/* A centre moves with each ring, also to where another class of the same jumps was begun: whatever is as near as that is of both. */
+/* Joins classes that are near to each other. A centre moves with each ring, and may come near another class of the same
+ * jumps. */
 static void join_near(struct code_classes *c)
 {
 	for (unsigned k = 1; k < c->count;) {
@@ -108,9 +110,10 @@ static double share_beyond(const struct code_run *r, double centre)
 	return (double)code_slow(r, centre - reach(centre)) / r->visits;
 }
 
-/* Whether class k is the one before it while the SM's clock ran faster: no slower than that makes it, and of the larger rings' jumps never
- * most of those that are of either. What is really slower answers most of them in the end. Of a long line only the first jump is of a class, so that
- * rings tell where either class answers some of what nearer ones do not. */
+/* Whether class k is the one before it while the SM's clock ran faster. It is no slower then than that makes it. In the
+ * larger rings it has never most of the jumps that are of either. A class that is really slower has most of them in the
+ * end. Only the first jump of a long line is of a class. So only rings tell in which either class answers some of what
+ * nearer ones do not. */
 static bool is_ghost(const struct code_survey *v, const struct code_classes *c, unsigned k, double boost)
 {
 	double part[CODE_SURVEY], scratch[CODE_SURVEY];
@@ -223,7 +226,8 @@ static double share_between(const struct code_run *r, double low, double high)
 	return ((double)code_slow(r, low) - code_slow(r, high)) / r->visits;
 }
 
-/* The ticks around which the fastest jumps lie that are clearly slower than `edge`, of those as many as make a way to be answered. 0: there are none. */
+/* The ticks around which the fastest jumps lie that are clearly slower than `edge`. As many have to be there as make a
+ * way to be answered. 0: there are none. */
 static double fastest_beyond(struct arena *a, const struct code_run *r, double edge)
 {
 	struct chase_peak peak[PEAKS];
@@ -241,9 +245,9 @@ static double fastest_beyond(struct arena *a, const struct code_run *r, double e
 	return chase_peaks(t, n, 1, WAY, peak, PEAKS) ? fmin(peak[0].centre, nearest) : nearest;
 }
 
-/* Where lines are long, few jumps miss, and so few in each way that what lies behind answers in, open rows of a memory and others, that
- * the faster of two may be no class: then jumps that miss by it seemed to hit. Of those that miss alone it is no small part. What rings that
- * fit show nearly as often is no miss. */
+/* Lowers a level's miss if the level behind answers in several ways, as by open and other rows of a memory. Few jumps
+ * miss if lines are long, and so few by the faster way that it may be no class. Jumps that miss by it then seemed to
+ * hit. They are no small part of those that miss alone. A share that rings that fit show nearly as often is no miss. */
 void code_find_misses(struct arena *a, struct code_survey *v, const struct code_classes *c, double boost)
 {
 	for (unsigned k = 0; k < v->levels; k++) {

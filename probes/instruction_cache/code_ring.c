@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Native instructions: of the loop in front of its clock read; between this and the first piece when all of the loop is there; of
- * the rest when it is elsewhere. At most, at least, at most. */
+/* Native instructions. START: of the loop in front of its clock read, at most. WHOLE: between this and the first piece
+ * if all of the loop is there, at least. BEHIND: of the rest if it is elsewhere, at most. */
 #define START  18
 #define WHOLE  14
 #define BEHIND 32

@@ -1,4 +1,5 @@
-/* Levels that a row of lines does not tell: those of one set, and those in which the loop, and what is fetched ahead, take lines of many sets. */
+/* Levels that a row of lines does not tell. Some have one set. In others the loop, and what is fetched ahead, take
+ * lines of many sets. */
 #include "code_ring.h"
 #include <stdio.h>
 
@@ -39,7 +40,8 @@ static double missing(const struct code_run *r, double floor)
 	return (double)code_slow(r, floor) / r->visits;
 }
 
-/* Rings of lines in a row: one as long as the level is large has most of its lines there, and of one that is a line of each set longer none is. */
+/* Tests rings of lines in a row. One as long as the level is large has most of its lines there. One longer by a line of
+ * each set has none there. */
 static enum code_state foretold(const struct code *c, const struct code_survey *v, unsigned k, unsigned sets,
 				unsigned ways)
 {

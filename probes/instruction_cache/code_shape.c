@@ -210,8 +210,9 @@ static bool evenly_spaced(const unsigned *line, unsigned n, unsigned sets)
 	return true;
 }
 
-/* Whether lines that conflict are as far apart wherever they begin: those of a set of a hash may be evenly spaced, and hardly those of another. Nor
- * do as many fit into both where the loop takes a line of one. clear: one of them has none of the loop's. */
+/* Whether lines that conflict are as far apart wherever they begin. Lines of one set of a hash may be evenly spaced,
+ * and hardly those of another, too. A set that has a line of the loop does not hold as many, either. clear: one of the
+ * sets has none of the loop's. */
 static enum code_state same_elsewhere(const struct code *c, const struct code_survey *v, unsigned k, struct code_ring r,
 				      unsigned sets, unsigned *line, bool *same, bool *clear)
 {
@@ -234,7 +235,8 @@ static enum code_state same_elsewhere(const struct code *c, const struct code_su
 	return CODE_HERE;
 }
 
-/* The largest distance at which each of the lines has another one: that of lines of one set, where those of several conflict. 0: there is none. */
+/* The largest distance at which each of the lines has another one. It is that of lines of one set, if lines of several
+ * sets conflict. 0: there is none. */
 static unsigned common_distance(const unsigned *line, unsigned n)
 {
 	unsigned best = 0;

@@ -37,8 +37,8 @@ static double share_of(const struct code_run *r, double floor)
 	return (double)code_slow(r, floor) / r->visits;
 }
 
-/* Shares of jumps that miss: ticks from which they do, of what answers slowest and of what is nearest behind. Where a memory answers in
- * several ways, some of the misses are slow by the one and all of them by the other, which noise may be, too. */
+/* Shares of jumps that miss, from the ticks of the slowest answer on and from those of the nearest answer behind. A
+ * memory that answers in several ways makes some of the misses slow by the one and all by the other. So may noise. */
 enum { BY_FLOOR, BY_MISS, WAYS };
 struct shares {
 	double of[WAYS];

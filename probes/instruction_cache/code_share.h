@@ -20,8 +20,8 @@ enum code_state code_fetch(const struct code *c, const struct code_survey *v, st
 /* Cycles of each read behind that of the other warp, the median of the rounds. False: the point has no reads. */
 #define CODE_READS 40
 bool code_lateness(const struct point *pt, double late[CODE_READS]);
-/* From one late read to the next, in reads; 0: they are not evenly spaced. behind: ticks that what the next level answers takes longer.
- * number: of late ones. */
+/* From one late read to the next, in reads; 0: they are not evenly spaced. An answer of the next level takes `behind`
+ * ticks longer. In `number` is how many reads are late. */
 unsigned code_late_period(const double late[CODE_READS], double behind, unsigned *number);
 int code_draw(const struct study *s, struct figure_list *out);
 

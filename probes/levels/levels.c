@@ -167,8 +167,8 @@ static bool is_hit(const struct stat_level *l, double ns)
 	return fabs(ns - l->value) <= KNOWN * l->value;
 }
 
-/* Walks that fit into the first level whole. Its capacity is told from its latency by nothing else: what grows by the capacity's share
- * from a larger latency grows as well by a smaller one's from less. */
+/* Walks that fit into the first level whole. Nothing else tells its capacity from its latency. A curve that grows by
+ * the capacity's share from a larger latency grows as well by a smaller share from a lower one. */
 static unsigned served_alike(const struct stat_level *l, const double *size, const double *ns, size_t n)
 {
 	unsigned served = 0;
@@ -186,16 +186,16 @@ static double slower_from(const struct stat_level *l, const double *size, const 
 	return from;
 }
 
-/* A walk comes to each place once, so that places beside those that it was at are rarer ahead of it; which shows where it is long against the
- * lines that a level holds. So much more than what hits it does. */
+/* How much more than its hits a level has. A walk comes to each place once, so that places beside those that it was at
+ * are rarer ahead of it. That shows if the walk is long against the lines that a level holds. */
 static double once_of(const struct stat_level *l, unsigned times)
 {
 	return l->size < (double)MANY * ROUNDS * times * LINE ? LINE / (LINE - PLACE_LEAST) : 1;
 }
 
-/* Bytes by which a level may seem larger than it is because those hits are missing in the level before it: what is slower by that looks like a
- * slower hit of this level, and then fewer of its misses are needed for the rest. Half an octave before it ends is the middle of where its
- * hits are told. */
+/* Bytes by which a level may seem larger than it is because the level before it lacks those hits. The lookups that are
+ * slower by that look like slower hits of this level. Fewer of its misses are then needed for the rest. Hits are told
+ * up to the level's end, half an octave before it in the middle. */
 static double seems_more(const struct stat_level *level, size_t k, unsigned times)
 {
 	const struct stat_level *l = &level[k];
@@ -206,8 +206,8 @@ static double seems_more(const struct stat_level *level, size_t k, unsigned time
 	return slower / (level[k + 1].value - l->value) * l->size;
 }
 
-/* Bytes that level k has at least. What hits the level before it is not asked of this one,
- * which may have dropped it meanwhile: then both together hold what this one seems to hold. */
+/* Bytes that level k has at least. Accesses that hit the level before it do not reach this one, which may drop their
+ * lines meanwhile. Both together then hold what this one seems to hold. */
 static double least_of(const struct stat_level *level, size_t k, unsigned times)
 {
 	const double before = k ? level[k - 1].size : 0;
@@ -219,8 +219,8 @@ static double most_of(const struct stat_level *l, unsigned times)
 	return l->size_hi * (1 + MODEL) * once_of(l, times);
 }
 
-/* Whether level k may be no larger than the one before it. No array is sure to be served by it, then: hits that the levels before it miss
- * bend the curve of one level so that two fit it better. */
+/* Whether level k may be no larger than the one before it. No array is sure to be served by it then. Hits that the
+ * levels before it miss bend the curve of one level, so that two fit it better. */
 static bool within_last(const struct stat_level *level, size_t k, unsigned times)
 {
 	return k && level[k].size > 0 && least_of(level, k, times) < most_of(&level[k - 1], times);
@@ -299,7 +299,8 @@ static bool in_hole(const struct stat_level *l, const double *size, size_t n)
 	return false;
 }
 
-/* Where a level is not known, nor is which of them those behind it are. From it on, but for its own latency, which was met before. */
+/* Concludes nothing from level `from` on, but for that level's own latency, which was met before. If a level is not
+ * known, nobody knows which of them those behind it are. */
 static void conclude_doubt(struct study *s, size_t from, size_t levels, const char *why)
 {
 	const char *const name = space_name[SPACE_CONSTANT];
@@ -324,9 +325,10 @@ static void conclude_unseen(struct study *s, unsigned space, const struct stat_l
 		    level[i / 2].value);
 }
 
-/* Whether walks that come to more places of arrays that some level has no room for take another time. After all of an array was read that
- * level has what its rule of replacement likes: that may be more of what the launch before walked through, and each walks through the same.
- * Of constant memory. False as well while points are missing. */
+/* Whether walks that come to more places of arrays that some level has no room for take another time. Of constant
+ * memory. After all of an array was read, that level has what its rule of replacement likes. That may be more of the
+ * part that the launch before walked through, as each walks through the same. False as well while points are
+ * missing. */
 static bool begins_unlike(struct study *s, const struct stat_level *level, size_t levels, const double *size,
 			  const double *ns, size_t n, double timer, double hz)
 {
@@ -369,7 +371,8 @@ static bool study_space(struct study *s, unsigned space, unsigned times, double 
 		fit_size[fit] = asked[i];
 		fit_ns[fit] = t.ns;
 		error[fit++] = fmax(t.ok ? half / 2 : 2 * half, CHANCE * t.ns);
-		/* What is a hit's, or a few cycles more, by a third of itself, is no size that was told, but it is no miss either. */
+		/* A time known only to a third of itself tells no size. It may be a hit's or a few cycles more, so that
+		 * it is no miss, either. */
 		if (!t.ok && half > ROUGH * t.ns)
 			continue;
 		known += t.ok;
@@ -392,8 +395,8 @@ static bool study_space(struct study *s, unsigned space, unsigned times, double 
 			"no levels of which each holds its share of an array make such a curve");
 		return false;
 	}
-	/* How an address of constant memory is made from an offset only the native code tells, and whether it is constant memory: a
-	 * compiler may read from global memory what a pointer to constants points to. */
+	/* Only the native code tells how an address of constant memory is made from an offset, and whether it is
+	 * constant memory. A compiler may read from global memory what a pointer to constants points to. */
 	if (space == SPACE_CONSTANT && !study_seen(s, space, last.point)) {
 		conclude_unseen(s, space, level, levels);
 		return false;
@@ -402,13 +405,13 @@ static bool study_space(struct study *s, unsigned space, unsigned times, double 
 		return true;
 	if (study_pending(s))
 		return false;
-	/* Lines that come in pieces, halves of a cache that are not alike and translations make such a curve, too: of global memory only what the first
-	 * level takes is asked. */
+	/* Only the first level's time is asked of global memory. Such a curve also comes from lines that come in
+	 * pieces, unlike halves of a cache, and translations. */
 	for (size_t k = 0; k < levels; k++) {
 		conclude_latency(s, space, times, k, level, hz);
 		if (space == SPACE_GLOBAL)
 			break;
-		/* Nor is a capacity known then that was fitted with one more level than there may be. */
+		/* A capacity that was fitted with one more level than there may be is not known then, either. */
 		if (k + 1 < levels && within_last(level, k + 1, times)) {
 			conclude_doubt(
 			    s, k, levels,

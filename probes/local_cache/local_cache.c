@@ -18,8 +18,8 @@ enum { OWN, BARE, WIDE, PAST_L1 };
 #define BEGINS	     0.7 /* of all pieces that one miss fetches: their first words are late, where nothing was read before */
 static const char prefix[] = "cache.local.l1";
 
-/* Bytes of a thread's local memory, for a warp to have some times as much as a cache of another path is said to hold; nothing else is
- * taken from there. */
+/* Bytes of a thread's local memory. They are enough for a warp to have some times as much as a cache of another path is
+ * said to hold. Nothing else is taken from there. */
 static uint64_t thread_bytes(const struct study *s, unsigned kind)
 {
 	const struct device_info *d = study_device(s);
@@ -61,8 +61,9 @@ static void say(struct study *s, enum verdict v, const char *because)
 	chase_say_geometry(s, prefix, v, because);
 }
 
-/* Whether words of one local address lie side by side, lane after lane. Else the walk in that order comes back to a piece that a miss fetched,
- * and what begins a piece there is late once, and not again. cold: a walk by words. */
+/* Whether words of one local address lie side by side, lane after lane. If they do not, the walk in that order comes
+ * back to a piece that a miss fetched. The first word of a piece is then late once, and not again. cold: a walk by
+ * words. */
 static bool side_by_side(const struct chase_path *c, const struct chase_run *cold)
 {
 	const struct chase_level *l = &c->level[0];
@@ -93,8 +94,8 @@ static bool alike(const struct study *s, const char *what)
 	return own && other && own->verdict == other->verdict && own->lo == other->lo && own->hi == other->hi;
 }
 
-/* If there were room between lanes' words that no lane can ask for, the cache would hold more than a warp can see. Where the cache is as another
- * path sees one there is none; else what was counted in bytes is the least that it may be. */
+/* Allows for room between lanes' words that no lane can ask for: the cache would hold more than a warp can see. There
+ * is none if the cache is as another path sees one. Otherwise sizes counted in bytes are the least that they may be. */
 static void allow_for_gaps(struct study *s)
 {
 	static const char *const what[] = {"size", "line", "sector"};

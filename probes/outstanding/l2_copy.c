@@ -79,8 +79,8 @@ static double gain(struct times t)
 	return t.cold - t.warm;
 }
 
-/* Whether both times about double from each of the last octaves to the next: that the L2 still holds all then, and that the memory
- * does not slow down for reasons of its own. */
+/* Whether both times about double from each of the last octaves to the next. The L2 still holds all then, and the
+ * memory does not slow down for reasons of its own. */
 static bool doubles(const struct times *t, unsigned best)
 {
 	if (best < 2)
@@ -193,8 +193,8 @@ enum chase_state copy_size(struct study *s, unsigned experiment, struct copied *
 	}
 	out->least = size_of_step(fits) / (1 + OVERFLOWED);
 	out->most = size_of_step(gone + 1);
-	/* Whether an array that much is still gained from fits, or is in part held of one too large, the rule of replacement says, which
-	 * is not known here. By any rule what a byte gains falls from the size on that no longer fits. */
+	/* An array with some gain left may fit, or be too large and held in part. The rule of replacement decides that,
+	 * which is not known here. By any rule the gain of a byte falls from the size on that no longer fits. */
 	state = last_whole(s, experiment, from, out->most, &out->size);
 	out->size = fmax(out->size, ceil(out->least));
 	return state;

@@ -72,8 +72,8 @@ static unsigned loads_at_once(const struct chain *c, unsigned most)
 	return c->state == CHASE_DONE && c->fits < most ? c->fits : most;
 }
 
-/* What shows a table at the least cost: one line an instruction, and all of a warp's lines. Where the L2 answers, too: that
- * tells a table from everything that depends on the latency. */
+/* Asks for the curves that show a table at the least cost: one line an instruction, and all of a warp's lines. The L2
+ * answers some, which tells a table from everything that depends on the latency. */
 static void ask_first(struct study *s, struct inquiry *q)
 {
 	const unsigned warp = study_device(s)->warp_size, most = loads_at_once(&q->chain[LATENCY_MEMORY], LOADS_MOST),
@@ -90,8 +90,8 @@ static void ask_first(struct study *s, struct inquiry *q)
 	}
 }
 
-/* All numbers of loads and all groups; and some twice as far apart, which tells a table from what depends on addresses: lines
- * that are longer than was thought, caches, TLBs. */
+/* All numbers of loads and all groups, and some with lines twice as far apart. Those tell a table from what depends on
+ * addresses: lines that are longer than was thought, caches, TLBs. */
 static void ask_all(struct study *s, struct inquiry *q)
 {
 	const unsigned warp = study_device(s)->warp_size, most = loads_at_once(&q->chain[LATENCY_MEMORY], LOADS_MOST);
@@ -128,8 +128,8 @@ static void ask_more(struct study *s, struct inquiry *q, unsigned loads, unsigne
 		q->curves--;
 }
 
-/* The same instructions by more warps: some of them do one load only. Where only one number of loads fills the table, that tells whether what
- * is full counts instructions or warps. */
+/* The same instructions by more warps, some of which do one load only. If only one number of loads fills the table,
+ * that tells whether it counts instructions or warps. */
 static void ask_light(struct study *s, struct inquiry *q)
 {
 	const unsigned before = q->curves;
@@ -151,8 +151,8 @@ static void ask_light(struct study *s, struct inquiry *q)
 	}
 }
 
-/* Where loads of one thread of each warp filled something: more of each. What comes of so few warps leaves sooner, and more is left of the
- * latency where a table is full. */
+/* More loads of one thread of each warp, if such loads filled something. So few warps issue theirs sooner, and more is
+ * left of the latency when a table is full. */
 static void ask_longer(struct study *s, struct inquiry *q)
 {
 	const unsigned most = loads_at_once(&q->chain[LATENCY_MEMORY], CHAIN_MOST);
@@ -170,7 +170,7 @@ static void ask_longer(struct study *s, struct inquiry *q)
 	}
 }
 
-/* Where two kinds of table are left: one of them may be full in a curve in which the other is not. */
+/* Asks for more points if two kinds of table are left. One of them may be full in a curve in which the other is not. */
 static void look_closely(struct study *s, struct inquiry *q)
 {
 	const struct table *of[] = {&q->mshr, &q->prt};
@@ -219,7 +219,8 @@ static void narrow_merge(struct study *s, struct inquiry *q)
 	}
 }
 
-/* By the curve that jumps highest, of those whose jump is the table's: what is full in others may be a TLB that all SMs share. */
+/* Asks beside another SM for the curve that jumps highest, of those whose jump is the table's. What is full in others
+ * may be a TLB that all SMs share. */
 static enum chase_state ask_beside(struct study *s, struct inquiry *q)
 {
 	const struct table *t = q->mshr.possible ? &q->mshr : &q->prt;
@@ -267,8 +268,8 @@ static void conclude_chain(struct study *s, const struct inquiry *q)
 				      m->fits, m->height);
 }
 
-/* What any answer takes at least: of the first lines all that is on the way is met for the first time, translations too, and of those
- * behind them it need not be. The L2's lines have been read before. */
+/* What any answer takes at least. The first lines meet all that is on the way for the first time, translations too, and
+ * those behind them need not. The L2's lines have been read before. */
 static double quickest(const struct inquiry *q)
 {
 	double least = INFINITY;
@@ -279,8 +280,8 @@ static double quickest(const struct inquiry *q)
 	return least;
 }
 
-/* Instructions of a line each that were under way together: where a table is full the next one's answer is a latency later,
- * and be it the quickest, than a load alone has its answer. What comes after many loads of a thread may take longer than that
+/* Instructions of a line each that were under way together. Behind a full table the next answer, even the quickest,
+ * comes a latency later than a load alone has its answer. The time after many loads of a thread may be longer than that
  * and hide it, so it is never taken off. */
 static unsigned under_way(struct study *s, const struct inquiry *q)
 {

@@ -1,8 +1,8 @@
 /* Parts of the probe of outstanding requests.
  *
- * A pattern says who loads what in one block. A curve is the latency of a pattern while it grows by the smallest step that adds
- * requests; a table that is full shows in it as a jump by what is left of the latency. All curves together are laid beside
- * what each kind of table, with each number of entries, would have made. */
+ * A pattern says who loads what in one block. A curve is the latency of a pattern while it grows by the smallest step
+ * that adds requests. A full table shows in it as a jump by what is left of the latency. All curves together are
+ * compared with what each kind of table, with each number of entries, would have made. */
 #ifndef FATHOM_OUTSTANDING_H
 #define FATHOM_OUTSTANDING_H
 #include "probe/chase.h"
@@ -102,8 +102,10 @@ struct curve {
 	double expected;      /* what is left of the latency when the last request that fits has gone */
 	char why[160];
 };
-/* A step is one more line. How far a curve can go, and what its first n steps are: instructions of warps, entries of a
- * table that serves `merge` lanes of a line with one, or of one that serves each `piece` lanes of an instruction with one. */
+/* How far a curve can go. A step is one more line.
+ *
+ * The functions below say what a curve's first n steps are. One counts instructions of warps. The others count entries
+ * of a table that serves with one entry `merge` lanes of a line, or `piece` lanes of an instruction. */
 unsigned curve_most(const struct study *s, const struct curve *c);
 /* Whether it has a jump that a table could have made. */
 bool curve_tells(const struct curve *c);
@@ -143,18 +145,20 @@ struct table {
 void table_eliminate(const struct study *s, const struct curve *const *c, unsigned count, struct table *mshr,
 		     struct table *prt);
 
-/* The step behind which such a table is full, and cycles from then until the first that waits goes on. 0: the curve has none, or it is not
- * known what its threads take. */
+/* The step behind which such a table is full. From then until the first that waits goes on it takes *left cycles. The
+ * result is 0 if the curve has no such step, or nobody knows what its threads take. */
 unsigned table_full_at(const struct study *s, const struct curve *c, const struct table *t, double *left);
 
 /* Whether the curve's jump is the table's. */
 bool table_explains(const struct study *s, const struct curve *c, const struct table *t);
 
-/* Where each curve from memory has its table full, as Lashgar gives it: in threads; and what lines an SM has under way. Looks also
- * for rises that are too low to say what the table is, where it says that they must be. False: points are missing yet. */
+/* Concludes at how many threads each curve from memory has its table full, as Lashgar gives it, and what lines an SM
+ * has under way. It also looks for rises that are too low to say what the table is, at the steps at which they must be.
+ * False: points are missing yet. */
 bool fits_conclude(struct study *s, const struct curve *const *c, unsigned count, const struct table *t);
 
-/* Lines that leave an SM at once, a warp's own one behind the other. entries: of its table of lines, beyond which they wait; 0: none is known. */
+/* Concludes how many lines leave an SM at once, a warp's own one behind the other. Lines wait beyond `entries` of its
+ * table of lines; 0: nobody knows them. */
 void parallel_conclude(struct study *s, const struct way *l2, unsigned entries);
 
 int outstanding_draw(const struct study *s, struct figure_list *out);

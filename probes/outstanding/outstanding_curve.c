@@ -132,7 +132,7 @@ void chain_measure(struct study *s, const struct way *w, struct chain *out)
 		return;
 	}
 	out->state = CHASE_DONE;
-	/* Where a table is full the load that waits is the one behind. */
+	/* The load that waits for a full table is the one behind. */
 	out->shared = jumps && some * each <= out->fits && out->fits <= some * (each + 1);
 }
 
@@ -353,7 +353,7 @@ static double usual_slope(const struct curve *c)
 	return n ? stat_quantile(slope, n, USUAL, scratch) : 0;
 }
 
-/* Where the curve rises by most beyond what issue explains. It has two points at least. */
+/* The step at which the curve rises by most beyond what issue explains. It has two points at least. */
 static unsigned highest(const struct curve *c, double cost)
 {
 	unsigned best = 0;

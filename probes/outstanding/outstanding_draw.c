@@ -43,8 +43,8 @@ static double between(const struct dot *dot, size_t n, double x)
 	return dot[k].y + (dot[k + 1].y - dot[k].y) * (x - dot[k].x) / (dot[k + 1].x - dot[k].x);
 }
 
-/* The unbiased variance of each point and its two neighbours, two threads away: the measured points lie close where the
- * latency jumps, and elsewhere it is a line between them. */
+/* The unbiased variance of each point and its two neighbours, two threads away. Measured points lie close around jumps
+ * of the latency, and elsewhere a line between them stands for it. */
 static size_t variances(const struct dot *dot, size_t n, double *x, double *y)
 {
 	size_t count = 0;

@@ -1,4 +1,4 @@
-/* Where the requests of a block no longer fit, in threads. */
+/* The number of threads from which on the requests of a block no longer fit. */
 #include "outstanding.h"
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static bool has_rise(struct study *s, const struct curve *c, const struct table 
 	if (curve_tells(c))
 		return table_explains(s, c, t);
 	*fits = last_that_fits(s, c, t, t->merge_lo);
-	/* Where it is not known how many lanes an entry serves, neither is where the table is full. */
+	/* The step at which the table is full is not known if the number of lanes that an entry serves is not. */
 	return *fits > 1 && *fits == last_that_fits(s, c, t, t->merge_hi) &&
 	       curve_rises(s, c, *fits, &rises) == CHASE_DONE && rises;
 }

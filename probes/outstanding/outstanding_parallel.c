@@ -1,4 +1,5 @@
-/* How many lines leave an SM at once: those of one warp go out one behind the other, those of several beside them (Lashgar 2015, 3.2). */
+/* How many lines leave an SM at once. Lines of one warp go out one behind the other, and those of several side by side
+ * (Lashgar 2015, 3.2). */
 #include "outstanding.h"
 #include <math.h>
 #include <stdio.h>

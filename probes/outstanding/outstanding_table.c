@@ -51,8 +51,9 @@ static bool entries_by(const struct study *s, const struct curve *c, struct tabl
 	return false;
 }
 
-/* Whether the curve jumps where one of its kind, and the same with lines twice as far apart, have read as many bytes: what is full
- * there holds bytes, as a TLB or the open rows of the memory do. A table holds as many lines at any distance. */
+/* Whether the curve jumps after as many bytes as one of its kind, one of both with lines twice as far apart. A
+ * structure that is full there holds bytes, as a TLB or the open rows of the memory do. A table holds as many lines at
+ * any distance. */
 static bool by_bytes(const struct curve *const *c, unsigned count, const struct curve *one)
 {
 	const double bytes = (double)one->fits * one->stride;
@@ -194,8 +195,8 @@ static double latest_jump(const struct curve *const *c, unsigned count, const st
 	return latest;
 }
 
-/* Whether the curve rises by more than beside it between the measured steps around n, as far as a jump of so many cycles is concerned: then nobody
- * looked where between them, and it is no curve without a jump. */
+/* Whether a jump of so many cycles may hide between the measured steps around n. The curve rises there by more than
+ * beside it, and nobody looked in between. It is no curve without a jump then. */
 static bool may_jump(const struct curve *c, unsigned n, double height)
 {
 	for (unsigned i = 1; i < c->count; i++) {
@@ -292,7 +293,7 @@ void table_eliminate(const struct study *s, const struct curve *const *c, unsign
 			others = by[merge].others;
 	for (unsigned merge = MERGE_ANY; merge >= 1; merge--) {
 		const struct table *one = &by[merge];
-		/* Where some jumps are surely none of the table's, one more may seem to be by another number of lanes. */
+		/* One more jump may seem the table's by another number of lanes if some are surely none of it. */
 		if (!one->possible || one->jumps + (others ? 1 : 0) < most)
 			continue;
 		if (!mshr->possible) {

@@ -1,11 +1,11 @@
-/* Partitions of the memory, where addresses find theirs by their bits alone.
+/* Partitions of the memory, if addresses find theirs by their bits alone.
  *
- * Words that are a multiple of all partitions' bytes apart lie in one partition, and come no faster than that one gives them. The smallest such
- * stride is partitions x interleave; a second place beside each of them is in another partition, and all come twice as fast, as soon as it is
- * the interleave aside.
+ * Words that are a multiple of all partitions' bytes apart lie in one partition, and come no faster than that one gives
+ * them. The smallest such stride is partitions x interleave. A second place beside each of them is in another partition
+ * once it is the interleave aside. All come twice as fast then.
  *
- * Addresses that are mixed before they choose have no such stride. That shows in words of which each is another place: they come about as fast at all
- * strides, although the memory is what holds them up. */
+ * Addresses that are mixed before they choose have no such stride. Words of which each is another place show that. They
+ * come about as fast at all strides, although the memory is what holds them up. */
 #include "probe/probe.h"
 #include "stat/stat.h"
 #include <math.h>
@@ -83,7 +83,8 @@ static int setup(const struct study *s, double x, const double *p, struct job *j
 	return set_camp(s, j, &c);
 }
 
-/* Turns of blocks that read each place once: as many as are enough, but no more than have places that are as far apart as those of a period may be. */
+/* Turns of blocks that read each place once. They are as many as are enough, but places have to lie as far apart as
+ * those of a period may. */
 static uint32_t once_turns(const struct device_info *d)
 {
 	const double words = (double)ROUND * d->sm_count, most = (double)d->memory_bytes / PART / COARSE;
@@ -97,7 +98,8 @@ static double widest(const struct device_info *d)
 	return fmin(2.0 * COARSE, floor((double)d->memory_bytes / PART / words));
 }
 
-/* x: bytes from one place to the next, each of which is read once; p[0]: blocks; p[1]: turns; p[2]: all loads are of the same places. */
+/* Reads places that are x bytes apart once each. In p[0] is the number of blocks, in p[1] that of turns. If p[2] is not
+ * 0, all loads are of the same places. */
 static int setup_once(const struct study *s, double x, const double *p, struct job *j)
 {
 	const struct device_info *d = study_device(s);
@@ -186,8 +188,8 @@ static bool is_held_by_memory(struct study *s, double stride, double cycles)
 	return half < HALVED * cycles && ends + 2 * (close - ends) > SLOWER * cycles && SLOWER * cached < steady;
 }
 
-/* Whether words at no stride come slower than at one beside it, although the memory is what holds those up: of two partitions one gives half. The first
- * stride, if it tells, saves the others. */
+/* Whether words at no stride come slower than at one beside it, although the memory holds those up. One of two
+ * partitions alone gives half. The first stride, if it tells, saves the others. */
 static bool is_mixed(struct study *s, double *beside, double *least)
 {
 	const struct device_info *d = study_device(s);

@@ -167,20 +167,21 @@ static double steps_of(const struct study *s)
 	return fmax(1 + grain, 2 * grain - 1);
 }
 
-/* Cycles that the SM's clock may have made of a time beyond the SM in one of two launches, where it is faster now and then. */
+/* Cycles that a faster clock of the SM may have added to a time beyond the SM, in one of two launches. */
 static double boosted(const struct study *s, double cycles)
 {
 	return study_swing(s) * cycles;
 }
 
-/* Whether a launch's accesses are apart by as much as the SM's clock makes of them: it may have become faster, or slower, while it ran. */
+/* Whether a launch's accesses are apart by as much as the SM's clock makes of them. The clock may have become faster,
+ * or slower, while it ran. */
 static bool is_mixed(const struct study *s, const struct ticks *t)
 {
 	return t->high - t->low > steps_of(s) && t->high - t->low <= boosted(s, t->high) + steps_of(s);
 }
 
-/* Where the SM's clock may have made the time longer, the least of some launches that are apart in time: each is asked for when the one before is
- * there, until another one was as fast. */
+/* If the SM's clock may have made the time longer, the least of some launches that are apart in time. Each is asked for
+ * after the one before, until another one was as fast. */
 static struct ticks reuse(struct study *s, enum way first, enum way second)
 {
 	double p[POINT_PARAMS] = {[REUSE_FIRST] = first};
@@ -357,8 +358,9 @@ static void study_readonly(struct study *s)
 	}
 }
 
-/* Bytes that drive out all of a path's first level. They are read in the smallest pieces that a miss fetches: an H100's L1 keeps what was fetched of
- * lines, and one piece of each of twice as many lines as it has drove nothing out. */
+/* Bytes that drive out all of a path's first level. They are read in the smallest pieces that a miss fetches. An H100's
+ * L1 keeps the pieces of lines that were fetched. One piece of each of twice as many lines as it has drove nothing
+ * out. */
 static double stretch_of(const struct study *s, const char *path)
 {
 	double size;
@@ -382,8 +384,8 @@ static bool most_beyond(const struct level *l, const struct ticks *t)
 	return t->known && t->middle >= l->near.middle + (1 - ALIKE) * l->gap;
 }
 
-/* Whether words that are slower than lines of the common cache are yet nearer to it than to memory: its parts answer unlike fast, and no cache
- * of the SM is slower. */
+/* Whether words that are slower than lines of the common cache are yet nearer to it than to memory. Its parts answer at
+ * unlike speeds, and no cache of the SM is slower. */
 static bool in_common(const struct study *s, const struct ticks *own, const struct ticks *straight)
 {
 	double memory, l2;

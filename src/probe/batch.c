@@ -194,8 +194,8 @@ static int load(struct batch *b, struct fresh *f, struct err *e)
 
 /* ---- native code ---- */
 
-/* NULL when the code is what the probe claims to time, or cannot be seen at all. Text that only comes near to what runs has a problem
- * and still has regions: there, too, what was to be timed has to be left. */
+/* NULL when the code is what the probe claims to time, or cannot be seen at all. Text that only comes near to what runs
+ * has a problem and still has regions. What was to be timed has to be left in those, too. */
 static const char *native_problem(const struct native_check *c, const struct native_info *n, char *out, size_t size)
 {
 	if (c->cls < 0 || !n->fingerprint || (n->problem[0] && !n->region_count))

@@ -30,16 +30,17 @@ struct batch {
 /* What has to be there before b->study's wishes can be measured: their launches, and the texts of their kernels. Errors as batch_measure's. batch_end
  * is called after it in any case. */
 int batch_begin(struct batch *b, struct err *e);
-/* The device is told to compile what batch_begin found wanting, if it does that in the background, as this group (not 0); soon: before all else. false: it has
- * all of it. */
+/* Tells the device to compile, as this group (not 0), what batch_begin found wanting, if it does that in the
+ * background. With `soon`, that comes before all else. Returns false when the device has all of it. */
 bool batch_expect(struct batch *b, uint32_t group, bool soon);
 /* Sends the launches of what batch_begin prepared on their way. Until batch_land says that all have landed nobody else uses the gpu. Errors as batch_land's. */
 int batch_launch(struct batch *b, struct err *e);
 /* Whether batch_land has nothing to wait for. */
 bool batch_landed(const struct batch *b);
-/* Takes over what has come back, and waits for it. *all: nothing is left; else more is on its way. 0; -EINTR when stopped (what was measured is kept);
- * -ECANCELED when the device does not work any more or a kernel of ours is wrong: the probe has failed, e says why; -ENODEV when it is gone, and a fresh one
- * cannot be had; other negatives end the run. */
+/* Takes over what has come back, and waits for it. *all: nothing is left; else more is on its way. Returns 0, or -EINTR
+ * when stopped; what was measured is kept. Returns -ECANCELED when the device does not work any more or a kernel of
+ * ours is wrong: the probe has failed, and e says why. Returns -ENODEV when the device is gone, and a fresh one cannot
+ * be had. Other negatives end the run. */
 int batch_land(struct batch *b, bool *all, struct err *e);
 void batch_end(struct batch *b);
 

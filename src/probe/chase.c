@@ -102,8 +102,9 @@ static uint64_t local_batch(const struct device_info *d)
 	return (uint64_t)LOCAL_BATCH * 4 * d->warp_size;
 }
 
-/* Where the ring goes on at offset 0. Its word there is 0, as are those of the buffer that are none of the ring, and what a thread finds in local
- * memory that it has not written is anything: on an H200 words of earlier launches, once they had left the L1. */
+/* The offset from which the ring goes on to offset 0. The word there is 0, as are words of the buffer outside the ring.
+ * Local memory that a thread has not written holds anything: on an H200, words of earlier launches that had left the
+ * L1. */
 static uint32_t before_zero(const struct launch_buffer *b)
 {
 	for (uint32_t i = 0; i < b->ring_count; i++)
@@ -275,9 +276,9 @@ static bool is_miss(const struct chase_path *c, double ticks, double floor)
 	return false;
 }
 
-/* Leaves out the records of accesses that waited for a translation: those that entered a page; and where what entered it was found in
- * a level that is asked before anything is translated, and so is not among the slow ones, the first one that is, unless it took no
- * longer than a miss. */
+/* Leaves out the records of accesses that waited for a translation: those that entered a page. The entering access may
+ * be found in a level that is asked before anything is translated, and so is not slow. The first slow access of that
+ * page then waits instead, and is left out unless it took no longer than a miss. */
 static enum chase_state stay_in_pages(struct chase_path *c, struct chase_run *r, double footprint, const double *p)
 {
 	struct arena *a = study_arena(c->study);
@@ -311,7 +312,7 @@ static enum chase_state stay_in_pages(struct chase_path *c, struct chase_run *r,
 		}
 	}
 	const double visits = (double)r->covered / n * pages;
-	/* But accesses that come later in a page did miss. */
+	/* Accesses that come later in a page did miss, however. */
 	if (2 * unsure > left && 2 * alike > visits)
 		return CHASE_WHY(c->why, "an access that waits for a translation takes as long as a miss does");
 	r->slow -= r->kept - left;
@@ -337,8 +338,9 @@ static double faster_ticks(const struct point *pt, const uint32_t *y)
 	return n ? sum / (n - n / 4) : 0;
 }
 
-/* Where memory answers everything, a chase that takes turns with its refreshes takes as long under either of two clocks: it waits for the next
- * one. Of launches that take about as long as y, the least, one whose accesses are clearly faster met the usual clock. */
+/* A chase that memory answers, and that takes turns with its refreshes, takes as long under either of two clocks. It
+ * waits for the next refresh. Of launches that take about as long as y, the least, one whose accesses are clearly
+ * faster met the usual clock. */
 static const uint32_t *fastest_alike(const struct chase_path *c, const struct point *pt, const uint32_t *y)
 {
 	const double alike = 1 + c->swing / ALIKE_SWING, most = alike * y[4];

@@ -1,7 +1,7 @@
 /* Pointer chase: what caches look like from timed dependent loads. Constant and global memory share it.
  *
  * A path is one way to memory (constant space, global memory past or through the L1). The survey finds the classes of
- * latency on it and groups them to levels; the rest asks for the geometry of one level after the other. Everything is
+ * latency on it and groups them to levels. The rest asks for the geometry of each level in turn. Everything is
  * concluded from misses of single accesses, never from an average, and needs no replacement policy or set mapping:
  *
  *   fits      one set more full than it can be makes at least one miss in every lap, whatever is replaced. So fewer
@@ -21,8 +21,9 @@ enum chase_param {
 	CHASE_FLOOR,  /* ticks from which an access is recorded */
 	CHASE_START,  /* address of the first element */
 	CHASE_EXTRA,  /* address of one more element behind the footprint; 0 = none */
-	CHASE_ORDER, /* 0 = ascending, else the seed of a shuffle; from CHASE_PAGED on page by page, less that is the seed inside and of
-		       * the pages, and 0 is ascending but for where it begins in each page */
+	/* 0 = ascending, else the seed of a shuffle. From CHASE_PAGED on the ring goes page by page: less that, it is
+	 * the seed inside the pages and of their order. A seed of 0 is ascending, from another place in each page. */
+	CHASE_ORDER,
 	CHASE_PLACE, /* 8 x SM + kind; kind is the probe's own: which load, where records go */
 };
 #define CHASE_PARAM_NAMES                                                                                              \
@@ -121,8 +122,8 @@ struct chase_fact {	/* one integer property */
 };
 /* How it is looked for which lines conflict: in many orders, or after so many laps that strangers' lines have left. */
 enum chase_look { LOOK_USUAL, LOOK_THOROUGH, LOOK_LATE };
-/* How well misses are told: NOISY, some decision needed more than counting them; BLURRED, when the clock is fast a hit takes as long as a miss does
- * when it is not. */
+/* How well misses are told. NOISY: some decision needed more than counting them. BLURRED: a hit on a fast clock takes
+ * as long as a miss on a slow one. */
 enum chase_clarity { CLEAR, NOISY, BLURRED };
 /* How lines that conflict lie. UNLIKE: of some sets fewer conflicted than of others, and not all were seen. UNSEEN: which lines share a set addresses do
  * not show, and ways and sets are not asked. */
@@ -145,8 +146,8 @@ struct chase_level {
 	enum chase_clarity clarity;
 	enum chase_spaced spaced;
 	enum chase_shape_by shape_by;
-	/* It is in the SM and in one piece with shared memory, of which the chase itself takes some, or of sets so large that it may be: so
-	 * much less is left of them. */
+	/* It is in one piece with shared memory, of which the chase takes some, or its sets are so large that it may
+	 * be. So much less is left of those sets. */
 	bool lent;
 	struct chase_fact size, sector, line, ways, sets;
 	uint64_t
@@ -195,8 +196,8 @@ struct chase_path {
 	double top_floor;   /* then: ticks from which an access took as long as a first touch */
 	double top_noise;   /* and how often one of small footprints seems to, per access: for this one's size */
 	double fill_unit;   /* bytes that the nearest level fetches, 0 = no reuse within a lap was seen */
-	double swing;	/* of the SM's clock against that of the memory, clock.boost: what is beyond the SM may take so
-			     * much longer at times, as a ratio; 0 = never seen */
+	double swing;	/* of the SM's clock against the memory's, clock.boost. What is beyond the SM may take so much
+			     * longer at times, as a ratio; 0 = never seen */
 	unsigned again; /* how often latencies were asked for before: their points are others then */
 	unsigned doubtful; /* from this level on, levels may be parts of one another; 0 = none */
 	char doubt[160];   /* why, unless levels hold about the same */
@@ -223,21 +224,23 @@ enum chase_state chase_undecided(struct chase_fact *f, const char *fmt, ...) __a
 enum chase_state chase_decided(struct chase_fact *f, uint64_t value);
 /* Of a point that is not there: PENDING, or UNDECIDED where nothing can be measured any more. */
 enum chase_state chase_missing(struct chase_path *c);
-/* Asks for a chase and reads it. UNDECIDED: it could not be had, path->why says why. Where the footprint is beyond the path's reach, the
- * records leave out what entered a page: that waited for a translation, maybe, and all others did not. */
+/* Asks for a chase and reads it. UNDECIDED: it could not be had, path->why says why. If the footprint is beyond the
+ * path's reach, the records leave out what entered a page. Only such accesses may have waited for a translation. */
 enum chase_state chase_get(struct chase_path *c, struct chase_run *r, double footprint, const double *p);
 /* Two walks in steps of a word, cold and warm: first classes, fetch unit, stride. run[2] is filled. */
 enum chase_state chase_walk(struct chase_path *c, struct chase_run *run);
-/* Bytes that a first touch brings, from what that gave: a power of two, where nearly each piece's first word is later in the cold walk
- * than in the warm one, and hardly any other word is. 0: it is not so plain, or memory ran out. Levels need not be known. */
+/* Bytes that a first touch brings, from what chase_walk gave: a power of two. Nearly each piece's first word is later
+ * in the cold walk than in the warm one, and hardly any other word is. Returns 0 if it is not so plain, or memory ran
+ * out. Levels need not be known. */
 uint64_t chase_first_fetch(struct chase_path *c, const struct chase_run *run);
 /* Classes and levels. */
 enum chase_state chase_survey(struct chase_path *c);
 /* Looks at whole laps of the largest footprint, where the survey timed only a part of it and that hit, and corrects `top`.
  * PENDING or DONE; as an older recording has no such laps, what the survey saw counts there. */
 enum chase_state chase_top_again(struct chase_path *c);
-/* Of the accesses of classes from .. end - 1, the part that is of class slow or slower, in each of the survey's footprints in which all of them are at
- * least so large a part of the accesses. part: room for CHASE_SURVEY. Returns how many. */
+/* Of the accesses of classes from .. end - 1, the part that is of class slow or slower, in each of the survey's
+ * footprints. Footprints count in which those classes are at least so large a part of the accesses. Array `part` has
+ * room for CHASE_SURVEY. Returns how many. */
 unsigned chase_parts_slower(const struct chase_path *c, unsigned from, unsigned slow, unsigned end, double least,
 			    double *part);
 /* How large that is asked to be: a quarter, or where misses fetch many steps, of which all are few accesses, half of the most. */
@@ -256,8 +259,8 @@ uint32_t chase_spec_elements(const struct chase_ring_spec *ring);
 /* Does the ring fit level k? misses: of one lap, NULL when not wanted. */
 enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool *fits,
 			    double *misses);
-/* Whether the extra element of a ring that does not fit misses itself, more often than noise makes it: then its own set is too full. Else
- * something else may be in the way of the others, in their set. */
+/* Whether the extra element of a ring that does not fit misses itself, more often than noise makes it. Its own set is
+ * then too full. Else something else may be in the way of the others, in their set. */
 enum chase_state chase_extra_misses(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool *does);
 /* Which blocks of the ring, each what one miss of level k fetches, ever miss, over many laps and several orders. The extra
  * element is not among them. */
@@ -272,13 +275,13 @@ enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_
 /* Whether the ring stops missing after some laps in an order of its own, which proves that it fits the first level. That it does not proves
  * nothing. */
 enum chase_state chase_settles(struct chase_path *c, const struct chase_ring_spec *ring, bool *does);
-/* Whether the first level, whose geometry is known, holds more where a launch has no shared memory: level->lent. kind: of loads whose
- * records go past that level, room of them. */
+/* Whether the first level, whose geometry is known, holds more in a launch without shared memory: level->lent. Loads of
+ * `kind` have records that go past that level, `room` of them. */
 enum chase_state chase_lent(struct chase_path *c, unsigned kind, uint32_t room);
 /* Steps that every level above k - 1 misses, as far as it is known, and no smaller than need be. */
 uint64_t chase_step(const struct chase_path *c, unsigned k, uint64_t unit, double footprint);
-/* Bytes from one access to the next: where a lap over pieces of lines costs every SM more than what is timed, a piece of each line does as
- * well. */
+/* Bytes from one access to the next. A lap over pieces of lines may cost every SM more than what is timed; one piece of
+ * each line then does as well. */
 uint64_t chase_coarser(const struct chase_path *c, unsigned k, uint64_t stride, double footprint);
 
 /* Facts of level k. Each fills level[k]'s fact and returns its state. They build on each other, in this order. */
@@ -291,16 +294,16 @@ enum chase_state chase_one_set(struct chase_path *c, unsigned k);
 /* Size, then line, ways and sets, by whichever way leads there. */
 enum chase_state chase_geometry(struct chase_path *c, unsigned k);
 
-/* Whether the level before memory may be the open rows of the memory itself: those answer faster, fall into sets of banks, and
- * are forgotten, as lines of a cache are. Only their size gives them away: nobody has lines as long as rows. Nor does anything show that
- * the levels behind one are none of the memory's while no size of theirs is known and each is hardly slower than the one before. The number of the
- * first such level, or UINT_MAX. After the geometry. sure: it is as long as rows are, and cannot be a level; else nobody knows, and
- * chase_rows_why says so. */
+/* Whether the level before memory may be the open rows of the memory itself. Those answer faster, fall into sets of
+ * banks, and are forgotten, as lines of a cache are. Only their size gives them away: nobody has lines as long as rows.
+ * The levels behind one may be the memory's as well, while none has a known size and each is hardly slower than the one
+ * before. Returns the number of the first such level, or UINT_MAX. Ask after the geometry. *sure: it is as long as rows
+ * are, and cannot be a level; else nobody knows, and chase_rows_why says so. */
 unsigned chase_rows_level(const struct chase_path *c, bool *sure);
 #define CHASE_MEANS_LEAST 1	/* cycles, ... */
 #define CHASE_MEANS_PART  0.005 /* ... and of a latency, by which means over many lines differ that are of one level */
-/* Whether the first level of a path is one in the SM: by what answers it first, beside what answers loads that pass the SM's caches. Both were
- * walked. The latter may have been seen while the clock was fast. */
+/* Whether the first level of a path is one in the SM. What answers the path first is laid beside what answers loads
+ * that pass the SM's caches. Both were walked. The latter may have been seen while the clock was fast. */
 enum chase_side {
 	CHASE_NEARER, /* by more than one level's lines and a kernel's ways differ: a cache of the SM */
 	CHASE_AS_FAR, /* no nearer than means of one level differ by, if at all: none */
@@ -314,15 +317,16 @@ void chase_say_geometry(struct study *s, const char *prefix, enum verdict v, con
 /* A fact that was decided is MEASURED, as fmt says; of another one its reason is told. */
 void chase_conclude_fact(struct study *s, const char *key, const struct chase_fact *f, const char *method,
 			 const char *evidence, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
-/* Of a path ("constant"): nothing is known of its levels; those from `from` on, of `end`, are not there; in a figure over the footprint, sizes of those
- * that are. */
+/* Of a path ("constant"), chase_say_nothing says that nothing is known of its levels. The second says that levels
+ * `from` .. `end` - 1 are not there. The third notes the sizes of those that are, in a figure over the footprint. */
 void chase_say_nothing(struct study *s, const char *path, const char *why);
 void chase_say_absent(struct study *s, const char *path, unsigned from, unsigned end);
 void chase_note_sizes(const struct study *s, struct figure *f, const char *path, unsigned levels);
 extern const char chase_rows_why[], chase_untold_why[];
 
-/* Bytes on a path that the first TLB translates without a miss, less what a kernel needs besides: its output, and pages that begin
- * before a footprint does. UINT64_MAX: there is none, or nobody knows. path: "global" or "texture". */
+/* Bytes on a path that the first TLB translates without a miss. What a kernel needs besides is taken off: its output,
+ * and pages that begin before a footprint does. UINT64_MAX: there is none, or nobody knows. path: "global" or
+ * "texture". */
 uint64_t chase_translated(const struct study *s, const char *path);
 /* Whether addresses from start on are more than the path's translations reach; extra as in a ring. */
 bool chase_beyond_reach(const struct chase_path *c, double start, double bytes, double extra);
@@ -355,8 +359,8 @@ unsigned chase_placements(const struct device_info *d, unsigned most, uint32_t *
 void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefix);
 /* Of the first level of a path that begins in the SM: what the judge says. False: it says nothing, as nothing was seen to overflow. */
 bool chase_conclude_judged(struct chase_path *c, const char *prefix);
-/* Level k was never seen to overflow: its size is what held of the largest footprint, and what takes conflicts is UNDECIDED. top: that the footprint
- * fits, for the sentence that says why. */
+/* Level k was never seen to overflow. Its size is what held of the largest footprint, and what takes conflicts is
+ * UNDECIDED. Text `top` says that the footprint fits, for the sentence that says why. */
 void chase_leave_endless(struct chase_path *c, unsigned k, const char *top);
 #define CHASE_PLACEMENTS 160
 struct chase_placed { /* one level over the SMs sampled */
@@ -365,7 +369,8 @@ struct chase_placed { /* one level over the SMs sampled */
 	unsigned sms;
 	double address_ops;
 	bool averaged;
-	/* Where UNDECIDED: cycles that are open from lo to hi, as by the steps of the clock or by how SMs differ; NAN: nobody knows them. */
+	/* If UNDECIDED: cycles that are open from lo to hi, as by the steps of the clock or by how SMs differ. NAN:
+	 * nobody knows them. */
 	double rough;
 	struct chase_latency first; /* on the first SM */
 	char why[240];
@@ -374,8 +379,8 @@ void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct 
 /* Takes the address arithmetic off. False when its latency has not been measured. */
 bool chase_take_off(const struct study *s, struct chase_placed *l);
 void chase_conclude_latency(struct study *s, const char *key, struct chase_placed *l);
-/* The memory's latency from that of its open rows, level `rows`, where too few accesses close any to know theirs: as long, or as much longer as
- * closing one is seen to take. Left as it is where it is known. */
+/* The memory's latency from that of its open rows, level `rows`, when too few accesses close any to know theirs. It is
+ * as long, or as much longer as closing a row is seen to take. A latency that is known is left as it is. */
 void chase_rows_served(const struct chase_path *c, unsigned rows, const struct chase_placed *open,
 		       struct chase_placed *memory);
 /* Mean and slowest single access against footprint, of points of one kind on SM 0. near: the key of the latency that the smallest has. */
@@ -391,8 +396,9 @@ struct chase_peak {
 unsigned chase_peaks(uint32_t *v, uint32_t n, uint32_t grain, double min_share, struct chase_peak *out, unsigned max);
 
 /* ---- average latency over the footprint, as Wong's Figures 10 to 12, 17 and 18 ---- */
-/* Asks for the points around the size of one level, where sets overflow one after the other, `stride` bytes apart or, where those
- * are too many, more; from several SMs where wide is set. A level whose size, line or sets are not known has none. */
+/* Asks for the points around the size of one level, around which sets overflow one after the other. They are `stride`
+ * bytes apart, or more if those are too many; with `wide` they are from several SMs. A level whose size, line or sets
+ * are not known has none. */
 void chase_zoom_ask(struct chase_path *c, unsigned k, double stride, bool wide);
 /* The figure of one level, from what the findings under prefix say; none when there are no points. 0 or -1. */
 int chase_zoom_draw(const struct study *s, const struct series *series, const char *prefix, double stride,

@@ -70,8 +70,9 @@ enum chase_state chase_lap(struct chase_path *c, double start, double footprint,
 	return CHASE_DONE;
 }
 
-/* What of a chain is its loads' own: where one of `few` loads takes less for each, in the longer one something else was waited for. Returns *loads
- * of the two. more: cycles of a load that may be such waits, where the shorter one is too rough to say. */
+/* Tells which of two chains took nothing but its loads' own time. If each load of a chain of `few` takes less, the
+ * longer chain waited for something else. *loads becomes the length to believe. *more is the cycles of a load that may
+ * be such waits, if the shorter chain is too rough to say. */
 static enum chase_state shorter_chain(struct chase_path *c, uint32_t sm, unsigned few, unsigned *loads, double *more)
 {
 	struct chase_lap longer = {.cycles = NAN}, shorter = {.cycles = NAN};
@@ -81,15 +82,15 @@ static enum chase_state shorter_chain(struct chase_path *c, uint32_t sm, unsigne
 	enum chase_state a = chase_lap(c, 0, (double)c->stride, c->stride, false, *loads, sm, &longer);
 	memcpy(why, c->why, sizeof(why));
 	enum chase_state b = chase_lap(c, 0, (double)c->stride, c->stride, false, few, sm, &shorter);
-	/* Where nobody asked for the shorter one, as in an older recording, the longer one is believed. */
+	/* The longer one is believed when nobody asked for the shorter one, as in an older recording. */
 	memcpy(c->why, why, sizeof(why));
 	if (a != CHASE_DONE || b == CHASE_PENDING)
 		return a != CHASE_DONE ? a : b;
 	if (b != CHASE_DONE)
 		return CHASE_DONE;
 	const double apart = longer.cycles - shorter.cycles, spread = longer.spread + shorter.spread;
-	/* Nothing is ever early: where one of them has an end that comes later than the other one says, it was that one that was delayed, each
-	 * time, as by refreshes that come as often as its rounds do. */
+	/* Nothing is ever early. An end that comes later than the other chain says was therefore delayed each time, as
+	 * by refreshes as frequent as its rounds. */
 	const bool late =
 	    longer.least > shorter.most + (*loads - 2.0 * few) * shorter.cycles + fmax(END_APART, c->grain);
 	if (apart > spread || (apart < -spread && late))
@@ -110,9 +111,10 @@ enum chase_state chase_chain_near(struct chase_path *c, unsigned *loads, double 
 	return state;
 }
 
-/* Where memory answers each load, refreshes that come as often as a chain's rounds do, or nearly so, are waited for in the same place each time. They
- * then are no longer as often as those of chains whose lengths have no common measure: of such, two that agree, and the longer of them. Where
- * nobody asked for those, as in an older recording, *told is false. */
+/* Refreshes that come about as often as a chain's rounds are waited for in the same place each time, when memory
+ * answers each load. They cannot keep step with several chains whose lengths have no common measure. Two such chains
+ * that agree are believed, and the longer of them is taken. *told is false when nobody asked for those chains, as in an
+ * older recording. */
 static enum chase_state agreed_chain(struct chase_path *c, uint32_t sm, unsigned *loads, bool *told)
 {
 	const unsigned length[] = {*loads > LEAST_LOADS ? *loads : LEAST_LOADS, 3, 5, FEW_LOADS};

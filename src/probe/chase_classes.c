@@ -121,7 +121,7 @@ unsigned chase_peaks(uint32_t *v, uint32_t n, uint32_t grain, double min_share, 
 	unsigned found = 0;
 
 	sort_ticks(v, n);
-	/* Where a window holds the most within reach on both sides is a peak. */
+	/* A peak is a window that holds the most within reach on both sides. */
 	const unsigned count = peaks_apart(v, n, grain, min_share * n, apart);
 	for (unsigned k = 0; k < count; k++)
 		if (!add_peak(&apart[k], n, grain, true, &last, out, &found, max))
@@ -152,7 +152,8 @@ double chase_share_near(const struct chase_run *r, double centre, double grain)
 	return r->kept ? (double)n / r->kept : 0;
 }
 
-/* As chase_share_near of class k, and what a clock that is faster now and then makes of it, as far as that is no other class. */
+/* The share of class k as chase_share_near has it, plus what a clock that is faster now and then makes of it. That
+ * extension ends before the next class. */
 static double share_of(const struct chase_path *c, const struct chase_run *r, unsigned k)
 {
 	const double centre = c->classes[k].centre, lo = centre - chase_reach(centre, c->grain);
@@ -207,8 +208,8 @@ static bool served(const struct chase_path *c, const struct chase_pool *pool, un
 	return mine >= 0.4 && *beyond <= 0.4 * r->kept && r->timed >= 2 * r->elements;
 }
 
-/* How often an access that should hit looks slower: at the smaller half of the footprints that the level serves, because
- * where it begins to overflow, few misses are not noise. */
+/* How often an access that should hit looks slower. Only the smaller half of the footprints that the level serves
+ * counts: near overflow, a few misses are real. */
 static void estimate_noise(struct chase_path *c, const struct chase_pool *pool)
 {
 	for (unsigned k = 0; k + 1 < c->level_count; k++) {
@@ -285,8 +286,9 @@ bool chase_parts_ends(const double *part, unsigned n, double *first, double *las
 	return n >= 2 * ENDS;
 }
 
-/* Whether class k is rare where the class before it is not, and the other way round in the largest footprints: what a level of large lines no longer
- * holds comes from the next. Delays of the one's accesses would be as large a part of them anywhere. */
+/* Whether class k is rare while the class before it is not, and the other way round in the largest footprints. A level
+ * of large lines that overflows shows so: what it no longer holds comes from the next. Delays of the one's accesses
+ * would be as large a part of them anywhere. */
 static bool takes_over(const struct chase_path *c, unsigned k)
 {
 	double part[CHASE_SURVEY], first, last;
@@ -296,8 +298,8 @@ static bool takes_over(const struct chase_path *c, unsigned k)
 	       ((last >= TAKEN_MOST && first < TAKEN_FEW) || (last >= TAKEN_HALF && first < TAKEN_NONE));
 }
 
-/* A class that is real takes part in a walk with every block, or grows to dominate; what is left is noise that likes some
- * latency, as a stall that keeps step with the chase. */
+/* A class that is real takes part in a walk with every block, or grows to dominate. What is left is noise that prefers
+ * some latency, such as a stall that keeps step with the chase. */
 static bool is_real(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *run, unsigned k)
 {
 	const double beyond = share_of_classes(&c->survey[c->survey_count - 1], k, c->class_count),
@@ -316,15 +318,16 @@ static bool is_real(struct chase_path *c, const struct chase_pool *pool, const s
 	bool all_blocks = beyond >= 0.3 || (blocks && (!every_step || grows));
 	if (!all_blocks)
 		return false;
-	/* Where a miss fetches sixteen steps, one access in sixteen is a miss; a peak in jitter is rarer. Or else it falls on
-	 * places where what is faster would not go of its own. */
+	/* When a miss fetches sixteen steps, one access in sixteen is a miss; a peak in jitter is rarer. Or else it
+	 * falls on places where what is faster would not go of its own. */
 	if (own >= SHARE_REAL)
 		return true;
 	return own >= SHARE_REAL / 3 && (chase_own_unit(c, pool, k) || takes_over(c, k));
 }
 
-/* A class that only a fast clock makes: as much slower than another one as that explains, and never what most accesses are of
- * where both occur. What is really slower takes over in the end, or has places of its own: a next level that is little slower. */
+/* A class that only a fast clock makes: as much slower than another one as that explains. It never holds most accesses
+ * while both occur. What is really slower takes over in the end, or has places of its own: a next level that is little
+ * slower. */
 static bool is_ghost(struct chase_path *c, const struct chase_pool *pool, unsigned of, unsigned k)
 {
 	const double near = c->classes[of].centre, far = c->classes[k].centre;
@@ -344,7 +347,8 @@ static bool is_ghost(struct chase_path *c, const struct chase_pool *pool, unsign
 	return stat_median(part + (n - last), last, scratch) < 0.5 && !chase_owns_places(c, pool, k);
 }
 
-/* What a fast clock makes of one that is dropped is dropped with it: that one may be a far part of the same level as well as a ghost. */
+/* What a fast clock makes of a dropped class is dropped with it. The dropped class may be a far part of the same level
+ * as well as a ghost. */
 static void drop_ghosts(struct chase_path *c, const struct chase_pool *pool)
 {
 	for (unsigned k = 1; k < c->class_count && c->swing > 0;) {
@@ -425,7 +429,8 @@ enum chase_state chase_walk(struct chase_path *c, struct chase_run *run)
 		if (w.unit > c->word && w.coverage >= 0.5)
 			c->fill_unit = (double)w.unit;
 	}
-	/* Where the nearest keeps the whole walk, what is behind it may have too many latencies for any to be a class of most blocks. */
+	/* When the nearest keeps the whole walk, what is behind it may have too many latencies to form a class of most
+	 * blocks. */
 	if (!(c->fill_unit > 0) && chase_share_near(&run[1], c->classes[0].centre, c->grain) > KEEPS) {
 		double median;
 		c->fill_unit = (double)chase_scattered_cold(c, run, c->classes[0].centre, &median);

@@ -25,9 +25,9 @@ double chase_cold_class(struct chase_path *c, const struct chase_run *run)
 	return 0;
 }
 
-/* On a large chip first touches differ too much among themselves to have a peak. They show as accesses slower than `slowest`, as
- * anything in a warm walk is not, at regular places of the cold walk, and hardly ever in the warm one. Returns what they fetch, in bytes,
- * and their median time; 0: there are none, or memory ran out. */
+/* On a large chip first touches differ too much among themselves to have a peak. They show as accesses slower than
+ * `slowest` at regular places of the cold walk. Hardly any access of the warm walk is as slow. Returns what they fetch,
+ * in bytes, and their median time; 0: there are none, or memory ran out. */
 uint64_t chase_scattered_cold(struct chase_path *c, const struct chase_run *run, double slowest, double *median)
 {
 	double most = slowest * 1.25 + 20,
@@ -59,8 +59,9 @@ uint64_t chase_scattered_cold(struct chase_path *c, const struct chase_run *run,
 	return unit;
 }
 
-/* Whether what delays first touches may be a stall that keeps step with the walk for a while: others, of whole units as
- * well, take as long as what a warm footprint misses. A slower level would answer them all, unless caches were not empty. */
+/* Whether what delays first touches may be a stall that keeps step with the walk for a while. Then other first touches,
+ * of whole units as well, take as long as what a warm footprint misses. A slower level would answer them all, unless
+ * caches were not empty. */
 static bool in_step(const struct chase_path *c, const struct chase_run *cold, uint64_t unit, double slowest)
 {
 	unsigned usual = 0, all = 0;
@@ -112,8 +113,9 @@ enum chase_state chase_top_again(struct chase_path *c)
 
 	if (c->top != TOP_FITS || n <= c->room)
 		return CHASE_DONE;
-	/* All sets may be in the same state at the same place of a lap: where each has a line too many, the lines that are timed may be
-	 * those that stay, and in another lap they would not be. But over a whole lap a set that is too full misses, whatever is replaced. */
+	/* All sets may be in the same state at the same place of a lap. Even if each has a line too many, the timed
+	 * lines may then be those that stay; in another lap they would not be. Over a whole lap a set that is too full
+	 * misses, whatever is replaced. */
 	chase_fit_params(c, c->level_count - 1, &ring, TOP_LAPS * n, fmin(TOP_LAPS * n, INDEX_MOST - 1), p);
 	p[CHASE_FLOOR] = c->top_floor;
 	const enum chase_state state = chase_get(c, &r, (double)ring.bytes, p);

@@ -141,7 +141,8 @@ static void conclude_sets(struct study *s, const struct chase_level *l, const ch
 	}
 	if (l->unequal)
 		return conclude_unequal(s, prefix, l);
-	/* Where lines side by side are of one set, shared memory may leave that less room than they take, and all others are never met. */
+	/* When lines side by side are of one set, shared memory may leave that set less room than they take. Every
+	 * other set then goes unnoticed. */
 	if (l->lent && l->sets.state == CHASE_DONE && l->sets.value == 1)
 		return study_bound(s, sets.of, 1, INFINITY, "size / (ways x line)", "chase", whole, spaced, "; ",
 				   lent_why);
@@ -158,7 +159,7 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 
 	if (!k && !l->unequal && chase_conclude_judged(c, prefix))
 		return;
-	/* Where noise had a say, size and line count only if whole sets of equal conflicts make them up. */
+	/* When noise had a say, size and line count only if whole sets of equal conflicts make them up. */
 	if (l->clarity == NOISY && l->sets.state != CHASE_DONE && sized.state == CHASE_DONE) {
 		sized.state = CHASE_UNDECIDED;
 		snprintf(sized.why, sizeof(sized.why), "noise, and no ways and sets that confirm %llu bytes: %.120s",
@@ -181,9 +182,9 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 		conclude_sets(c->study, l, prefix);
 }
 
-/* How far an SM may be from most before it is doubted. A clock that is faster for longer than all launches of one of its points makes it seem
- * farther by so much; or nearer or farther by what it makes of the nearest level, where it was one of the points that tell the clock's own
- * cost. INFINITY: it makes less of a level than SMs differ by. */
+/* How far an SM may be from most before it is doubted. A clock that is faster for longer than all launches of a point
+ * makes the SM seem farther by that much. The nearest level's points tell the clock's own cost; if the clock was faster
+ * in one of those, the SM seems nearer or farther. INFINITY: it makes less of a level than SMs differ by. */
 static double doubted_from(const struct chase_path *c, double median)
 {
 	const double nearest = fmin(median, c->classes[0].centre), told = SMS_APART + c->grain;
@@ -193,8 +194,8 @@ static double doubted_from(const struct chase_path *c, double median)
 	return fmax(told, c->swing / 2 * (c->swing / 2 * nearest > told ? nearest : median));
 }
 
-/* An SM may really be so far, and then is so again, later, and what drifts slowly against its clock is in between; else the middle one of three
- * answers counts, and *torn. */
+/* A latency that is really so far is so again later, also with a slow drift against the SM's clock in between.
+ * Otherwise the middle one of three answers counts, and *torn is set. */
 static enum chase_state latency_again(struct chase_path *c, unsigned k, uint32_t sm, struct chase_latency *one,
 				      bool *torn)
 {
@@ -219,8 +220,8 @@ static enum chase_state latency_again(struct chase_path *c, unsigned k, uint32_t
 	return state;
 }
 
-/* Those of n SMs' latencies that are doubted are asked again. left: of those that cannot be asked, as in an older recording. torn: of those that
- * answered otherwise. */
+/* Asks again for those of n SMs' latencies that are doubted. Those that cannot be asked, as in an older recording, are
+ * `left`; those that answered otherwise are `torn`. */
 static enum chase_state latency_settled(struct chase_path *c, unsigned k, const uint32_t *sm, unsigned n,
 					struct chase_latency *one, bool *left, bool *torn)
 {
@@ -252,8 +253,9 @@ static bool has_like(const double *value, unsigned n, const bool *torn, unsigned
 	return false;
 }
 
-/* How many of n SMs are in the mean: not those, besides the ones left out before, that did not always answer alike and seem as much farther than
- * most as a clock makes of it that is faster now and then, where no other SM is as far. They are in the interval. */
+/* How many of n SMs are in the mean; the others are in the interval only. SMs that were left out before stay out. So
+ * does one that answered unlike itself and seems farther than most by what a clock causes that is faster now and then.
+ * It is in the mean nevertheless if another SM is as far. */
 static unsigned latency_usual(const struct chase_path *c, unsigned k, const struct chase_latency *one, unsigned n,
 			      const bool *torn, bool *left)
 {
@@ -283,8 +285,8 @@ static unsigned latency_usual(const struct chase_path *c, unsigned k, const stru
 #define TURNS_APART 2 /* cycles */
 #define TRIES	    3 /* that may each meet the faster clock at another time */
 
-/* Where what the clock's steps took off is not known because the clock was faster meanwhile, other launches may meet it less. Where nobody asked for
- * those, as in an older recording, the first ones have to do. */
+/* The cost of the clock's own steps stays unknown when the clock was faster meanwhile. Other launches may meet the
+ * faster clock less. The first ones have to do when nobody asked for others, as in an older recording. */
 static enum chase_state latency_tried(struct chase_path *c, unsigned k, uint32_t sm, struct chase_latency *out)
 {
 	const enum chase_state first = chase_latency(c, k, sm, out);
@@ -305,8 +307,8 @@ static enum chase_state latency_tried(struct chase_path *c, unsigned k, uint32_t
 	return state;
 }
 
-/* By how much SMs differ in what two chases say of a turn and the longer one alone does not: code that is fetched in one of them only, from the
- * memory, say. All run the same loop. */
+/* By how much SMs differ in what two chases say of a turn and the longer one alone does not. An example is code that
+ * only one of them fetches from the memory. All run the same loop. */
 static double turns_apart(const struct chase_latency *one, unsigned n)
 {
 	double least = INFINITY, most = -INFINITY;
@@ -478,8 +480,9 @@ const char chase_untold_why[] =
     "what answers such loads first is nearer than what answers those past the L1, but by so little that both may be "
     "one cache";
 
-/* The lowest level but the first from which on no size is known and each next is hardly slower: nothing shows that any of them keeps what it
- * was asked for, and open rows and pages of the memory are such classes. UINT_MAX: none. */
+/* The lowest level but the first from which on no size is known and each next level is hardly slower. Nothing shows
+ * that any of these keeps what it was asked for. Open rows and pages of the memory make such classes. UINT_MAX:
+ * none. */
 static unsigned unproved_level(const struct chase_path *c)
 {
 	unsigned found = UINT_MAX;
@@ -488,7 +491,7 @@ static unsigned unproved_level(const struct chase_path *c)
 		const double next = k + 1 < c->level_count ? c->classes[c->level[k + 1].class_first].centre : c->cold;
 		if (l->size.state == CHASE_DONE || next >= ROW_OPENS * c->classes[l->class_last].centre)
 			break;
-		/* Nor is it made of rows or pages, where most pieces that are smaller than those are asked for beyond it. */
+		/* A level from beyond which mostly smaller pieces are fetched is not made of rows or pages either. */
 		if (l->sector.state == CHASE_DONE && l->sector.value < PIECE_LEAST)
 			break;
 		if (!l->endless) /* what the largest footprint fits into is a question of its own */
@@ -504,7 +507,7 @@ unsigned chase_rows_level(const struct chase_path *c, bool *sure)
 		return UINT_MAX;
 	unsigned k = c->level_count - (c->touch == TOUCH_SLOWER ? 1 : 2);
 	const struct chase_level *l = &c->level[k];
-	/* Where others close rows, a few accesses inside of one are as slow as those that open it. */
+	/* When others close rows, a few accesses inside of one are as slow as those that open it. */
 	const bool opened = c->touch != TOUCH_SLOWER && l->sector.state != CHASE_DONE && l->blocks;
 	bool known = c->touch == TOUCH_SLOWER || l->sector.state == CHASE_DONE || opened;
 	uint64_t unit = c->touch == TOUCH_SLOWER ? c->cold_unit : opened ? l->blocks : l->sector.value;

@@ -11,8 +11,8 @@
 #define FASTER_MOST    0.1  /* of the accesses are still answered by what is before a level that is looked at alone */
 #define BOTH_LEAST     0.25 /* of the accesses, of two classes that are looked at */
 #define FEW_BYTES      4096 /* smaller footprints may lie in one part of a level by chance */
-/* Of footprints that a level does not hold: so many, from so large a part of accesses that it does not answer on, and so many of them
- * slower than the next level's. */
+/* The first footprints that a level does not hold: so many, from so large a part of accesses on that it does not
+ * answer. So large a part of these is slower than the next level's. */
 #define FIRST	     3
 #define FIRST_SHARE  0.1
 #define FIRST_BEYOND 0.2
@@ -68,8 +68,9 @@ static bool mostly_two(const struct chase_sample *s, unsigned first, unsigned la
 	return false;
 }
 
-/* A footprint of which a level answers nearly all: mostly by two of its classes, or, if there is none, by many besides that are no
- * classes. first: of the level's. NULL: there is none that is no larger than half of what can be. */
+/* A footprint of which a level answers nearly all. Mostly two of the level's classes answer it; else its two classes
+ * and many accesses of no class. first: the first class of the level. NULL: there is none that is no larger than half
+ * of what can be. */
 static const struct chase_sample *all_beyond(const struct chase_path *c, unsigned first, unsigned a, unsigned b)
 {
 	const struct chase_sample *rough = NULL;
@@ -109,8 +110,8 @@ static enum chase_state seen_again(struct chase_path *c, unsigned first, unsigne
 	return state;
 }
 
-/* How often an element that was in one of the two classes is in the other one at its next visit, relative to what it would
- * be if each access drew its class anew; 0 = every line keeps its class. */
+/* How often an element that was in one of the two classes is in the other one at its next visit. *ratio is relative to
+ * accesses that draw their class anew each time; 0 = every line keeps its class. */
 static enum chase_state restless(struct chase_path *c, const struct chase_pool *pool, unsigned first, unsigned a,
 				 unsigned b, double *ratio)
 {
@@ -157,8 +158,9 @@ static uint64_t walked_unit(struct chase_path *c, const struct chase_run *walks,
 	return n < 16 ? 0 : stat_gcd_robust(at, n, 0.85, UNIT_MOST);
 }
 
-/* Classes a and b are one level when b never grows at the cost of a: their proportion is the same at every footprint, and
- * every line keeps its class, which tells a far part of a cache from misses that noise makes. first: of a's level. */
+/* Classes a and b are one level when b never grows at the cost of a. Their proportion is then the same at every
+ * footprint. Every line keeps its class, unlike misses that noise makes: so a far part of a cache is told from those.
+ * first: of a's level. */
 static enum chase_state siblings(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *walks,
 				 unsigned first, unsigned a, unsigned b, bool *are)
 {
@@ -237,8 +239,8 @@ enum chase_state chase_group(struct chase_path *c, const struct chase_pool *pool
 	return CHASE_DONE;
 }
 
-/* Whether what is beyond level k answers a good part of what level k - 1 does not hold as soon as that holds not everything: a level
- * that holds more than the one before would at first answer all of it. */
+/* Whether what is beyond level k answers a good part of what level k - 1 does not hold, as soon as that overflows. If
+ * level k held more than the one before, it would at first answer all of it. */
 static bool from_the_first(const struct chase_path *c, unsigned k)
 {
 	unsigned seen = 0;
@@ -255,8 +257,8 @@ static bool from_the_first(const struct chase_path *c, unsigned k)
 	return seen == FIRST;
 }
 
-/* Whether level k answers less than the one before it at every footprint: a level that holds what that one does not would answer more as soon as
- * that one overflows; accesses that noise delays would not. */
+/* Whether level k answers less than the one before it at every footprint. A level that holds what that one does not
+ * would answer more as soon as that one overflows. Accesses that noise delays would not. */
 static bool never_more(const struct chase_path *c, unsigned k)
 {
 	for (unsigned i = 0; i < c->survey_count; i++) {

@@ -33,7 +33,8 @@ static int compare_down(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* Where n counts, the most first, fall apart: behind as many as the widest ratio to the next one has before it. whole: behind all of them, too. */
+/* The number after which n counts, the largest first, fall apart. The ratio of a count to the next is widest there.
+ * With `whole`, it may also be all n. */
 static uint32_t widest_gap(const uint32_t *v, uint32_t n, bool whole)
 {
 	double widest = 0;
@@ -72,7 +73,8 @@ static uint32_t split(struct chase_path *c, unsigned k, const struct chase_ring_
 		return 0;
 	for (uint32_t i = cut; i < n; i++)
 		cold += v[i];
-	/* Where every block conflicts, only smaller footprints can tell what noise makes, and what fits misses for nothing else. */
+	/* If every block conflicts, only smaller footprints can tell what noise makes; what fits misses for no other
+	 * reason. */
 	double p = cut < n ? cold / (n - cut) / laps
 			   : fmax(chase_noise_most(c, k, ring->bytes), FIT_MORE * c->level[k].fit_missed) *
 				 (double)unit / (double)ring->stride;
@@ -87,8 +89,8 @@ static uint32_t split(struct chase_path *c, unsigned k, const struct chase_ring_
 	return least > noise + 1 ? least : 0;
 }
 
-/* Of lines that are fetched in parts, read in any order, most parts find their line there. One after the other, and where the line
- * that was not used longest goes, all parts of all lines of the set miss in every lap. */
+/* Of lines that are fetched in parts, read in any order, most parts find their line there. Read one after the other,
+ * all parts of all lines of the set miss in every lap if the least recently used line is replaced. */
 static enum chase_state hot_in_order(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
 				     uint64_t unit, uint32_t *count, uint32_t blocks, bool *hot)
 {
@@ -97,8 +99,8 @@ static enum chase_state hot_in_order(struct chase_path *c, unsigned k, const str
 	double p[POINT_PARAMS];
 	struct chase_run r;
 
-	/* A first level in the SM may be in one piece with shared memory, of which the chase itself takes some: what is left of its
-	 * sets would look like all of them. */
+	/* A first level in the SM may be in one piece with shared memory, of which the chase itself takes some. What is
+	 * left of its sets would look like all of them. */
 	if (!k && !c->beyond_sm)
 		return CHASE_UNDECIDED;
 	if (n * HOT_IN_ORDER >= INDEX_MOST || n <= HOT_ACCESSES / HOT_IN_ORDER)
@@ -117,8 +119,9 @@ static enum chase_state hot_in_order(struct chase_path *c, unsigned k, const str
 	return least ? CHASE_DONE : CHASE_UNDECIDED;
 }
 
-/* The line of a stranger in a set that the ring fills makes its lines miss, too, until it is replaced: where victims are drawn, for as many laps
- * as the set has ways, and more. After many laps only the set that is too full misses. */
+/* A stranger's line in a set that the ring fills makes the ring's lines miss, too, until it is replaced. If victims are
+ * drawn at random, this takes as many laps as the set has ways, and more. After many laps only the set that is too full
+ * misses. */
 static enum chase_state hot_late(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, uint64_t unit,
 				 uint32_t *count, uint32_t blocks, bool *hot)
 {
@@ -188,8 +191,8 @@ static double laps_of(const struct chase_path *c, unsigned k, const struct hot_l
 
 	if (order >= at_least && h->laps * n > HOT_MOST)
 		return 0;
-	/* What a few laps do not tell is looked at longer each time. Where that gets long, another order tells more than more laps; and
-	 * where others' misses fill the records of an order in a few laps, so do more orders. */
+	/* What a few laps do not tell is looked at longer each time. When that gets long, another order tells more than
+	 * more laps. More orders also tell more where others' misses fill the records of an order in a few laps. */
 	if (order >= HOT_ORDERS && !thorough) {
 		if (!k || !last || (order == HOT_ORDERS && last->slow <= last->kept) || h->laps >= HOT_LAPS)
 			return 0;

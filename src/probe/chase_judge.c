@@ -86,7 +86,8 @@ static bool read_ring(struct arena *a, const struct point *pt, uint32_t number, 
 	return judge_ring_ready(a, r) == 0;
 }
 
-/* Ticks that part hits from misses: in the middle, as what answers misses may be nearer to some SMs than to the one that was surveyed. */
+/* Ticks that part hits from misses: the middle, as what answers misses may be nearer to some SMs than to the surveyed
+ * one. */
 static double between(const struct chase_path *c)
 {
 	const struct chase_class *hit = &c->classes[c->level[0].class_last];

@@ -20,8 +20,8 @@ static double recorded(const struct chase_run *r)
 	return ticks;
 }
 
-/* Mean by how much accesses of the one seem longer than the same of the other, as the steps of the clock fall on them: those that nothing else
- * delayed in one of them only. NAN: there are none. */
+/* Mean by how much accesses of a seem longer than the same ones of b, as the steps of the clock fall on them. Accesses
+ * that something else delayed in one run only are left out. NAN: there are none. */
 static double by_steps(const struct chase_path *c, const struct chase_run *a, const struct chase_run *b)
 {
 	double sum = 0;
@@ -41,8 +41,9 @@ static double by_steps(const struct chase_path *c, const struct chase_run *a, co
 	return n > b->timed / 2 ? sum / n : NAN;
 }
 
-/* By how much accesses from the one of that number on seem longer than all of their kind do, as the steps of the clock fall on them: something
- * that is waited for once, as a line that was lost, has them fall otherwise from then on. 0 where accesses are of no few kinds, which would be in it. */
+/* By how much accesses from number `from` on seem longer than all of their kind, as the steps of the clock fall on
+ * them. A single wait, such as for a lost line, shifts how the steps fall from then on. Many kinds of accesses would
+ * put their differences in; it is 0 then. */
 static double later_by_steps(const struct chase_path *c, const struct chase_run *r, uint32_t from)
 {
 	double *t = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)r->kept + 2, double), apart = 0;

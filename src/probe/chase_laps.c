@@ -19,9 +19,9 @@ unsigned laps_clean(const struct chase_run *r)
 	return whole - dirty;
 }
 
-/* Whether the later half of the laps was as good as without misses, as far as a level above lets them be seen: what the launch itself
- * brought with it, as the code of the timed loop where instructions share the level, is driven out by then. What does not fit misses in
- * every lap. laps: how many that half has. */
+/* Whether the later half of the laps was as good as without misses, as far as a level above lets them be seen. What the
+ * launch itself brought is driven out by then, such as the timed loop's code in a level that instructions share. What
+ * does not fit misses in every lap. laps: how many that half has. */
 bool laps_calm_down(const struct chase_run *r, double sure, uint32_t *laps)
 {
 	const uint32_t whole = r->covered / r->elements, from = whole / 2;
@@ -37,8 +37,8 @@ bool laps_calm_down(const struct chase_run *r, double sure, uint32_t *laps)
 	return late < sure * *laps;
 }
 
-/* Whether every block conflicts, and more of them in the last lap than in the first: then each miss makes others, as its record does
- * where that is written through the level, and all sets fill up from one that was too full. */
+/* Whether every block conflicts, and more of them in the last lap than in the first. Each miss then makes others, as
+ * its record does when it is written through the level. All sets fill up from one that was too full. */
 bool laps_spread(const struct chase_run *run, unsigned runs, const bool *hot, uint32_t blocks)
 {
 	double first = 0, last = 0;
@@ -57,8 +57,9 @@ bool laps_spread(const struct chase_run *run, unsigned runs, const bool *hot, ui
 	return last > RISING * first + 8 * sqrt(first + 1);
 }
 
-/* Whether nothing missed any more in the later half of a run: then one line more fits as well, and no longer look will tell which lines it is in
- * conflict with. What does not fit misses in every lap. Only of the first level, as others hide misses. */
+/* Whether nothing missed any more in the later half of a run. One line more then fits as well, and a longer look will
+ * not tell which lines it conflicts with. What does not fit misses in every lap. Only of the first level, as others
+ * hide misses. */
 bool laps_settle(const struct chase_run *r)
 {
 	const uint32_t laps = r->covered / r->elements;

@@ -114,8 +114,8 @@ static enum chase_state accesses_get(struct chase_path *c, unsigned k, const str
 	    .hi = l->floor > 0 ? l->floor : CHASE_CAP};
 	p[CHASE_STRIDE] = (double)ring->stride;
 	p[CHASE_TIMED] = (room < most ? room : most) - (ring->cold ? c->again : 0);
-	/* Of a ring that is longer than what is timed each SM times another piece: where ways differ in length, one piece alone would be a
-	 * few of them. */
+	/* Each SM times another piece of a ring that is longer than what is timed. If ways differ in length, a single
+	 * piece would show only a few of them. */
 	p[CHASE_WARM] = ring->cold		  ? 0
 			: k && n > p[CHASE_TIMED] ? (1 + c->again) * n + fmod(sm * p[CHASE_TIMED], n)
 						  : (2 + c->again) * n;
@@ -149,7 +149,8 @@ static double *ticks_of(const struct accesses *a)
 	return a->own;
 }
 
-/* Lines may differ, as where a level has a near and a far part, so the mean is of the lines' means; inside a line, what jitter delayed is left out. */
+/* Lines may differ, as in a level with a near and a far part, so the mean is of the lines' means. Inside a line, what
+ * jitter delayed is left out. */
 static void mean_of_lines(const struct chase_path *c, struct accesses *a, struct served *out)
 {
 	size_t used, counted = 0;
@@ -206,8 +207,8 @@ static void parts_of_lines(const struct chase_path *c, struct accesses *a, bool 
 
 	lines->parts =
 	    (unsigned)stat_modes(a->means, a->groups, 2.5 + c->grain / 2.0, 0.1, mode, CHASE_PARTS + 1, a->own);
-	/* Where a lap is a whole number of a coarse clock's steps, each line loses the same part of one every time, and what most
-	 * of them lose is not what they lose on average. */
+	/* When a lap is a whole number of a coarse clock's steps, each line loses the same part of a step every time.
+	 * What most lines lose is then not what they lose on average. */
 	for (unsigned i = 0; i < lines->parts && c->grain > 1; i++)
 		mode[i].centre = mean_between(a->means, a->groups, mode[i].lo, mode[i].hi);
 	const double one = (double)mode[0].count / groups, other = (double)mode[1].count / groups;
@@ -287,8 +288,9 @@ static double served_by(const struct chase_path *c, unsigned k)
 	const struct chase_level *l = &c->level[k];
 	double stride = (double)c->stride, top = (double)(c->limit / c->stride) * stride;
 
-	/* All of a large cache takes long, and the first SAMPLED accesses alone are timed: any part that mostly leaves the levels
-	 * above does as well, because what those serve is left out. Some accesses are of no class, where latencies vary. */
+	/* All of a large cache takes long, and only the first SAMPLED accesses are timed. Any part that mostly leaves
+	 * the levels above does as well, because what those serve is left out. Some accesses are of no class, where
+	 * latencies vary. */
 	for (unsigned i = 0; c->touch == TOUCH_SLOWER && k && l->floor <= 0 && top > FAR_FROM && i < c->survey_count;
 	     i++) {
 		double mine = 0, above = 0;
@@ -355,8 +357,8 @@ static double single_of(const struct chase_path *c, const struct served *all, co
 	return all->mean - (one->mean - one_lap) + (c->grain > 1 ? all->lag - one->lag : 0);
 }
 
-/* How far off that may be: accesses of other levels may have lost another part of a step, either way, and so may those that met a faster
- * clock. */
+/* How far off that may be. Accesses of other levels may have lost another part of a step, either way, and so may those
+ * that met a faster clock. */
 static double cut_off(struct chase_path *c, double step, const struct served *all, const struct served *one,
 		      double one_lap)
 {
@@ -370,9 +372,9 @@ static double cut_off(struct chase_path *c, double step, const struct served *al
 	       (faster * one_lap > 3 * step ? 0 : one->astray);
 }
 
-/* The same of a smaller footprint that the level above does not hold either, where this level does not serve all of it: what shares the
- * level, as the code does that is running, takes lines of a full one, and what it then waits for is in no access's time but in the loop's.
- * Where nobody asked for it, as in an older recording, the larger one has to do. */
+/* The same of a smaller footprint that the level above does not hold either, when this level does not serve all of it.
+ * What shares the level, such as the running code, takes lines of a full one. The wait for them is in no access's time,
+ * only in the loop's. The larger one has to do when nobody asked for the smaller, as in an older recording. */
 static enum chase_state purer(struct chase_path *c, unsigned k, struct timed_ring *ring, uint32_t sm,
 			      struct served *all, struct chase_latency *lines)
 {
@@ -400,8 +402,8 @@ static enum chase_state purer(struct chase_path *c, unsigned k, struct timed_rin
 	return state;
 }
 
-/* Whether turns of the loop, of which other levels serve some, take longer than the steps of the clock can hide, of which either end of an access
- * and of one beside it loses less than one: something else is waited for. */
+/* Whether something else is waited for: turns of the loop take longer than the steps of the clock can hide. Either end
+ * of an access, and of one beside it, loses less than one step. Asked only if other levels serve some of the turns. */
 static bool beyond_steps(const struct chase_path *c, const struct served *all, const struct served *one)
 {
 	return c->grain > 1 && all->share < PURE && fabs(all->lag - one->lag) >= 2.0 * c->grain;
@@ -436,8 +438,8 @@ static struct timed_ring ring_of(const struct chase_path *c, unsigned k)
 	else if (far && c->level_count == 1 && ring.footprint > FAR_FROM)
 		/* Whatever answers, it is this level: its largest footprint would take long and say no more. */
 		ring.footprint = MANY_LINES * (double)ring.stride;
-	/* Nothing beyond what the path may use: there translations would be in the way, but of first touches, of which some did not
-	 * wait for any. */
+	/* No ring exceeds what the path may use, since translations would be in the way there. First touches are
+	 * excepted: some of those did not wait for any. */
 	if (!ring.cold && ring.footprint > (double)c->limit) {
 		while ((double)c->limit / (double)ring.stride < FEW_LINES && ring.stride > c->stride)
 			ring.stride /= 2;

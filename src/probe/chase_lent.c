@@ -9,8 +9,8 @@
 
 #define LENT_LEAST 32 /* of a size whose ways are not known: no more than a way of most caches */
 
-/* A launch without shared memory leaves a first level that is in one piece with it whole. Where that holds a line more for each set, the
- * size that was seen is only what the records have left. */
+/* A launch without shared memory leaves a first level that is in one piece with it whole. If that holds a line more for
+ * each set, the size that was seen is only what the records have left. */
 enum chase_state chase_lent(struct chase_path *c, unsigned kind, uint32_t room)
 {
 	struct chase_level *l = &c->level[0];

@@ -25,8 +25,8 @@ enum chase_state chase_conflicting(struct chase_path *c, unsigned k, uint64_t st
 	return chase_hot(c, k, &ring, out);
 }
 
-/* Where others take lines, what misses of a ring that leaves room may look as if it were too large: all of it that the levels above do not keep. The blocks
- * that were in conflict are again, if they are lines. UNDECIDED: they are not. */
+/* When others take lines, even a ring that leaves room misses as if it were too large: all that the levels above do not
+ * keep. The blocks that were in conflict are again, if they are lines. UNDECIDED: they are not. */
 static enum chase_state one_in_conflict(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
 					const struct chase_blocks *of)
 {
@@ -41,8 +41,9 @@ static enum chase_state one_in_conflict(struct chase_path *c, unsigned k, const 
 			 (unsigned long long)ring->stride);
 }
 
-/* Lines that share a set with their neighbours miss together, as the parts of one line would. But of one line a part does for all: as
- * many, each touched in one place only, overflow as before, whereas every other one of several lines leaves room. */
+/* Lines that share a set with their neighbours miss together, as the parts of one line would. Parts of one line need
+ * only one of them: as many lines, each touched in one place, overflow as before. Of several lines, every other one
+ * leaves room. */
 enum chase_state chase_line_alone(struct chase_path *c, unsigned k, uint64_t extra, const struct chase_blocks *of,
 				  uint64_t *line)
 {
@@ -67,7 +68,7 @@ enum chase_state chase_line_alone(struct chase_path *c, unsigned k, uint64_t ext
 	return CHASE_DONE;
 }
 
-/* Where a line is looked for: at the size, and some way behind. */
+/* The footprints at which a line is looked for: the size, and some way behind. */
 uint64_t chase_line_extra(uint64_t size, unsigned j, uint64_t unit)
 {
 	return size + j * (size / 16 / unit) * unit;
@@ -182,8 +183,8 @@ enum chase_state chase_line(struct chase_path *c, unsigned k)
 	bool settled = false;
 	enum chase_state state = line_at_size(c, k, &settled);
 
-	/* Some policies never give up a stranger's line while lines are asked for in one order, and do in another: that what is one more
-	 * than seemed to fit does settle down proves that it fits. */
+	/* Some policies never give up a stranger's line while lines are asked for in one order, and do in another. If
+	 * one line more than seemed to fit settles down, it does fit. */
 	for (unsigned i = 0; i < RAISES && state == CHASE_UNDECIDED && settled; i++) {
 		uint64_t more;
 		state = settling(c, l, unit, &more);

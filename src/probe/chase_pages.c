@@ -26,8 +26,9 @@ static enum chase_state reaches_level(struct chase_path *c, unsigned k, const st
 	return state;
 }
 
-/* The tables that translations are read from may go through the level, too: the sets that hold them have less room for lines. Then one more
- * line conflicts with fewer of them there, and finds room in sets that what seemed all that fits leaves a place in, as where sets are hashed. */
+/* The tables that translations are read from may go through the level, too: the sets that hold them have less room for
+ * lines. One more line then conflicts with fewer of them there. It may also find room in sets that the seeming size
+ * leaves a place in, as in a level with hashed sets. */
 static enum chase_state beside_tables(struct chase_level *l)
 {
 	char why[sizeof(l->size.why)];
@@ -43,8 +44,8 @@ static enum chase_state beside_tables(struct chase_level *l)
 	return chase_undecided(&l->ways, "%s", why);
 }
 
-/* Translations that do not fit would do what lines that do not fit do. But they are as many however few lines of a page are
- * touched: where every second or third line of all that did not fit fits, it was lines. */
+/* Translations that do not fit would do what lines that do not fit do. Translations are as many, however, if only few
+ * lines of a page are touched. If every second or third of the lines that did not fit does fit, it was lines. */
 enum chase_state chase_by_lines(struct chase_path *c, unsigned k)
 {
 	static const unsigned every[] = {2, 3, 5, 7, 1, 2, 3, 4};
@@ -92,7 +93,7 @@ uint64_t chase_translated(const struct study *s, const char *path)
 	const struct finding *levels = study_finding(s, KEY("tlb.%s.levels", path));
 	const struct finding *f = study_finding(s, KEY("tlb.%s.l1.reach", path));
 	if (!f || (f->verdict != VERDICT_MEASURED && f->verdict != VERDICT_BOUND)) {
-		/* Where nobody knows of this path's translations, they may be those of the other one. */
+		/* If nobody knows of this path's translations, they may be those of the other one. */
 		const bool other = levels && levels->verdict == VERDICT_INCONCLUSIVE && strcmp(path, "global") != 0;
 		return other ? chase_translated(s, "global") : UINT64_MAX;
 	}

@@ -1,8 +1,9 @@
-/* Which lines share a set, where only a few of them are ever replaced.
+/* Which lines share a set, if only a few of them are ever replaced.
  *
- * A cache may choose its victim in a set of hundreds of lines in such a way that a launch misses the same part of them again and
- * again, another part in each launch. No count of misses then shows the whole set. But all that miss agree in the number of their set,
- * and that is made of parities: each bit of it is whether some bits of the line's address are odd in number. */
+ * A cache may choose victims so that a launch misses the same part of a set of hundreds of lines again and again. Each
+ * launch misses another part. No count of misses shows the whole set. All lines that miss agree in the number of their
+ * set, however, which is made of parities. Each bit of that number says whether an odd number of certain address bits
+ * is set. */
 #include "base/arena.h"
 #include "probe/chase_fit.h"
 #include <math.h>
@@ -16,8 +17,9 @@ enum {
 };
 #define STRAY	 0.05 /* of the lines that miss: they are of other sets, where something else was for a while */
 #define COMPLETE 0.7  /* of the lines that miss, all parts do: at the beginning and the end of a run they are cut */
-/* Two runs miss lines of one set, each as many as it likes. Where each is as likely as any other, this many are in both: by all pairs
- * of runs together, and by a single pair that expects enough of them. */
+/* Two runs miss lines of one set, each as many as it likes. If a run is as likely to miss one line of the set as
+ * another, two runs have this many in common. The first limit is for all pairs of runs together, the second for a
+ * single pair that expects enough of them. */
 #define COMMON_LEAST  50
 #define COMMON_PAIR   20
 #define COMMON_ALL    0.3

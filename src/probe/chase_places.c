@@ -1,4 +1,4 @@
-/* Where the accesses of a class fall in a survey's footprints. */
+/* The places at which the accesses of a class fall in a survey's footprints. */
 #include "base/arena.h"
 #include "probe/chase_walk.h"
 #include "stat/stat.h"
@@ -7,14 +7,14 @@
 #define OWN_LEAST      0.5 /* of the accesses to places that a class has of its own, ... */
 #define ELSEWHERE_MOST 0.1 /* ... and of those elsewhere */
 
-/* Whether a footprint of the survey says where accesses of a class fall: it has a part worth looking at, and in one as small as a unit all places
- * are multiples of one. */
+/* Whether a footprint of the survey says at which places accesses of a class fall. The class must have a part worth
+ * looking at, and the footprint two units, as in a single one all places are its multiples. */
 static bool shows_places(const struct chase_path *c, unsigned i, unsigned k)
 {
 	return c->survey[i].share[k] >= SHARE_REAL / 3 && c->survey[i].footprint >= 2 * UNIT_MOST;
 }
 
-/* Where the access of a record fell, in bytes. */
+/* The place at which the access of a record fell, in bytes. */
 static uint64_t place_of(const struct chase_path *c, const struct chase_run *r, uint32_t record)
 {
 	return (uint64_t)chase_at(r->point->p, r->elements, chase_index(r->record[record])) * c->stride;

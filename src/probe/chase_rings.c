@@ -63,8 +63,8 @@ static uint32_t count_of(const struct strides *d)
 	return TRACE_LEAD + (d->rings > 1 ? d->rings * LAPS : 2 * long_of(d)) * lap_of(d);
 }
 
-/* Access i of a trace: the lead, to the first line of all, and then laps over each ring in turn; over one ring alone many, and then as
- * many over lines in the same pages that have nothing to do with one another. Returns its offset in bytes. */
+/* Offset in bytes of access i of a trace. The lead goes to the first line of all, and then laps go over each ring in
+ * turn. A single ring has many laps, and then as many over unrelated lines in the same pages. */
 static uint64_t offset_of(const struct strides *d, uint32_t i)
 {
 	if (i < TRACE_LEAD)
@@ -137,8 +137,8 @@ static const uint32_t *trace_ticks(struct chase_path *c, const struct strides *d
 	return ticks;
 }
 
-/* The ticks that at least `least` of the accesses take no more than: of a level in parts those of the nearest one, though few lines may lie
- * there. Nothing makes an access faster than a hit. */
+/* The ticks that at least `least` of the accesses do not exceed. In a level of parts they are those of the nearest
+ * part, though few lines may lie there. Nothing makes an access faster than a hit. */
 static double nearest(const uint32_t *ticks, uint32_t n, double least)
 {
 	uint32_t count[CHASE_CAP + 1] = {0}, sum = 0;
@@ -201,8 +201,8 @@ enum chase_state strides_look(struct chase_path *c, const struct strides *d, flo
 
 /* ---- one ring by itself ---- */
 
-/* Misses of the ring's later laps, and accesses of the other lines that are as slow; and misses of the ring's last line alone, in all laps but
- * the first, of which so many had no miss at all. */
+/* own: misses of the ring's later laps; others: accesses of the other lines that are as slow. The remaining two leave
+ * out the first lap: `last` is misses of the ring's last line alone, `clean` is laps without a miss. */
 struct slow {
 	uint32_t own, others, last, clean;
 };
@@ -221,8 +221,9 @@ static uint32_t clean_laps(const uint32_t *ticks, uint32_t laps, uint32_t lap, d
 	return clean;
 }
 
-/* Where the lines are in more pages than are translated at once an access of the one is as dear as the same one of the other, but for the part
- * of the level that each is in. False: a hit in the farthest part cannot be told from a miss. */
+/* If the lines are in more pages than are translated at once, accesses of one ring are as dear as those of the other.
+ * They differ by the part of the level that each is in. False: a hit in the farthest part cannot be told from a
+ * miss. */
 static bool count_slow(const struct chase_path *c, const struct strides *d, const uint32_t *ticks, struct slow *slow)
 {
 	const uint32_t lap = lap_of(d), laps = long_of(d) - settled_of(d), n = laps * lap,
@@ -232,7 +233,7 @@ static bool count_slow(const struct chase_path *c, const struct strides *d, cons
 		     near = fmin(nearest(test, n, NEAREST * laps), nearest(control, n, NEAREST * laps)),
 		     floor = near + beyond_near(c);
 
-	/* Where even the nearest of so few lines are in a far part, a miss is not beyond what hits there may take. */
+	/* When even the nearest of so few lines are in a far part, a miss is not beyond what hits there may take. */
 	if (pages ? spread >= gap : 2 * spread >= gap && near > c->classes[c->level[0].class_first].centre + spread / 2)
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
@@ -272,7 +273,8 @@ enum chase_state strides_fits_in(struct chase_path *c, const struct strides *ask
 		*yes = *before;
 		return CHASE_DONE;
 	}
-	/* Misses that each lap would have at least: one line more than there is room for, or, of as many as a set holds, all the twins. */
+	/* Misses that each lap would have at least: one line more than there is room for. If a ring has twins and as
+	 * many lines as a set holds, all the twins miss. */
 	const uint32_t *ticks = trace_ticks(c, &key.d, &state), laps = long_of(&key.d) - settled_of(&key.d),
 		       least = laps * (key.d.twin ? key.d.lines : 1);
 	if (!ticks)
@@ -280,12 +282,13 @@ enum chase_state strides_fits_in(struct chase_path *c, const struct strides *ask
 	if (!count_slow(c, &key.d, ticks, &slow))
 		return CHASE_WHY(c->why,
 				 "hits in the farthest part of the level may be as slow as misses in the nearest");
-	/* Where victims are drawn, strangers' lines that come again and again leave a set for a part of the time only, and where the oldest line goes a
-	 * stranger's drives all others out of a full set, one by one. But nothing makes a lap without a miss of lines that do not fit. */
+	/* If victims are drawn at random, strangers' lines that come again and again leave a set for a part of the time
+	 * only. If the oldest line goes, a stranger's line drives all others out of a full set, one by one. Nothing,
+	 * however, makes a lap without a miss of lines that do not fit. */
 	*yes = 4 * slow.own <= least + 4 * slow.others || (patient && slow.clean >= CLEAN);
 	snprintf(c->why, sizeof(c->why), "of %u laps over %u lines %u accesses are slow, and %u of as many others",
 		 laps, key.d.lines, slow.own, slow.others);
-	/* Where nearly all of them miss, it is not what others evict, however many lines each of those costs. */
+	/* If nearly all of them miss, it is not what others evict, however many lines each of those costs. */
 	const bool all = 4.0 * slow.own >= 3.0 * laps * lap_of(&key.d) && slow.own >= 4 * slow.others;
 	if ((2 * slow.others > least && !all) || (!*yes && 4 * slow.own < 3 * least + 4 * slow.others))
 		return CHASE_UNDECIDED;
@@ -301,7 +304,8 @@ enum chase_state strides_fits_in(struct chase_path *c, const struct strides *ask
 	return CHASE_DONE;
 }
 
-/* The same of a ring that fits, if not at once: a stranger in its set makes it miss in every lap until the stranger is replaced. */
+/* The same of a ring that fits, though perhaps not at once. A stranger in its set makes it miss in every lap until the
+ * stranger is replaced. */
 enum chase_state strides_fits(struct chase_path *c, const struct strides *asked, bool *yes)
 {
 	const enum chase_state soon = strides_fits_in(c, asked, false, yes);

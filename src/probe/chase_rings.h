@@ -9,7 +9,8 @@
 struct strides {
 	uint64_t from, step; /* so many rings, of `lines` lines at distances from `from` on */
 	uint32_t rings, lines;
-	/* Of one ring: from `start` on, the last line moved by so much, and where twin is not 0, once more every line so much further. */
+	/* Of one ring: it begins at `start`, and its last line is moved by `moved`. If twin is not 0, every line comes
+	 * once more so much further. */
 	uint64_t start, moved, twin;
 	uint32_t sm;
 	bool patient; /* of one ring: many laps, in which even a victim that is drawn seldom goes */

@@ -14,8 +14,9 @@ static struct chase_ring_spec one_set(uint64_t start, uint64_t size, uint64_t wa
 	    .start = start, .bytes = size, .stride = size / ways, .extra = more ? start + size : 0};
 }
 
-/* As chase_fits, for rings that have to fit for good. Lines that an earlier launch left in a set are driven out soon or late,
- * as the policy has it, and until then a ring that fits misses: what does not fit must not fit after a long time either. */
+/* As chase_fits, for rings that have to fit for good. Lines that an earlier launch left in a set are driven out soon or
+ * late, as the policy has it. Until then even a ring that fits misses. What does not fit must therefore not fit after a
+ * long time either. */
 static enum chase_state fits_at_last(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool *fits)
 {
 	struct chase_level *l = &c->level[k];
@@ -30,8 +31,8 @@ static enum chase_state fits_at_last(struct chase_path *c, unsigned k, const str
 	return state;
 }
 
-/* The smallest number of such elements that overflows; 0 when none does. If all lie in one set, that many fit (they are
- * part of a footprint that fits) and one more does not: these are the ways. */
+/* The smallest number of such elements that overflows; 0 when none does. That many fit, as part of a footprint that
+ * fits. If they all lie in one set, one more does not: they are the ways. */
 static enum chase_state smallest_overflow(struct chase_path *c, unsigned k, uint64_t size, uint64_t unit,
 					  uint64_t *ways)
 {
@@ -73,8 +74,8 @@ static enum chase_state all_conflict(struct chase_path *c, unsigned k, const str
 	return CHASE_DONE;
 }
 
-/* An element that is moved on stays in the set as long as it stays in its line. line: how far it has to be moved to fit; 0: farther than is
- * tried. */
+/* An element that is moved on stays in the set as long as it stays in its line. *line is how far it has to be moved to
+ * fit; 0: farther than is tried. */
 static enum chase_state moved_out(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, uint64_t unit,
 				  uint64_t set, uint64_t *line)
 {

@@ -195,8 +195,9 @@ uint64_t chase_shape_step(const struct chase_path *c, unsigned k, uint64_t unit,
 	return step;
 }
 
-/* What does not fit misses for ever. What only found a stranger's line in its set, as that of the output, drives it out
- * in the end, soon or late as the policy has it; but one after the other lines may drive out each other alone. */
+/* What does not fit misses for ever. A ring that fits may have found a stranger's line in its set, such as the
+ * output's. It drives that out in the end, soon or late as the policy has it. One after the other, however, lines may
+ * drive out only each other. */
 static enum chase_state settle_edge(struct chase_path *c, unsigned k, struct edge *e)
 {
 	struct chase_level *l = &c->level[k];
@@ -268,7 +269,7 @@ enum chase_state chase_size(struct chase_path *c, unsigned k)
 	struct edge e = {.lo = lo, .hi = hi > lo ? hi : lo + 1, .most = most};
 	enum chase_state state = find_edge(c, k, &e);
 	if (state == CHASE_DONE && !e.endless) {
-		/* Where noise alone makes misses, counting them finds the edge only about. */
+		/* When noise alone makes misses, counting them finds the edge only about. */
 		if (l->noise * (double)e.lo > 0.1 || l->noise_seen < 1000)
 			l->clarity = NOISY;
 		state = settle_edge(c, k, &e);

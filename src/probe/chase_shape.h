@@ -10,8 +10,8 @@ enum chase_state chase_conflicting(struct chase_path *c, unsigned k, uint64_t st
 				   struct chase_blocks *out);
 /* As chase_step, for rings that have to drive everything out of the levels above. */
 uint64_t chase_shape_step(const struct chase_path *c, unsigned k, uint64_t unit, double footprint);
-/* Halves *line, which conflicts with the place `extra`, as do the blocks `of` all within a size, as long as it is several lines of one set; not below
- * what one miss fetches. */
+/* Halves *line as long as it is several lines of one set; not below what one miss fetches. *line conflicts with the
+ * place `extra`, as do the blocks `of`, all within a size. */
 enum chase_state chase_line_alone(struct chase_path *c, unsigned k, uint64_t extra, const struct chase_blocks *of,
 				  uint64_t *line);
 /* Levels above k may hold so many elements, so that no miss of level k is seen. */
@@ -23,7 +23,7 @@ void chase_bracket(const struct chase_path *c, unsigned k, double *lo, double *h
 enum chase_state chase_by_strides(struct chase_path *c);
 /* Whether lines, not pages, are what does not fit. UNDECIDED: size, line, ways and sets then are, too. */
 enum chase_state chase_by_lines(struct chase_path *c, unsigned k);
-/* Where a line is looked for: at the size (j = 0), and some way behind. */
+/* Bytes at which a line is looked for: at the size (j = 0), and some way behind. */
 uint64_t chase_line_extra(uint64_t size, unsigned j, uint64_t unit);
 
 #endif

@@ -1,7 +1,9 @@
-/* A level of which others empty about as much as one set holds while one lap over all of it goes by: nothing that is concluded from
- * whole laps holds there. Lines that share a set are few, and a lap over them is over before anybody comes by. How far apart they lie
- * nobody knows, but it can be tried: of all distances, those that make far fewer lines than the level holds not fit are what its
- * sets repeat after. Hashed sets are not told so. */
+/* Finds the sets of a level of which others empty about a set's worth while one lap over all of it goes by. Nothing
+ * that is concluded from whole laps holds there. Lines that share a set are few, and a lap over them is over before
+ * anybody comes by.
+ *
+ * Their distance is not known, but can be tried. At some distances far fewer lines than the level holds do not fit; its
+ * sets repeat after those. Hashed sets are not found so. */
 #include "probe/chase_rings.h"
 #include "probe/chase_shape.h"
 #include "stat/stat.h"
@@ -121,8 +123,9 @@ static enum chase_state fitting(struct chase_path *c, uint64_t distance, uint64_
 	return CHASE_DONE;
 }
 
-/* The fewest lines, at equal distances over the size, that one more does not fit beside. 0: none. All numbers are tried or none: of twice as
- * many as a set holds, half as far apart, every second one is in it, and one more does not fit beside those either. */
+/* The fewest lines, at equal distances over the size, that one more does not fit beside. 0: none. All numbers are
+ * tried, or none. A set holds every second one of twice as many lines, half as far apart, so one more does not fit
+ * beside those either. */
 static enum chase_state fewest(struct chase_path *c, uint64_t size, uint64_t *ways)
 {
 	const uint64_t unit = c->level[0].sector.value, lines = unit ? size / unit : 0;
@@ -169,8 +172,8 @@ static enum chase_state moved_out(struct chase_path *c, uint64_t period, uint64_
 	return CHASE_DONE;
 }
 
-/* Neighbours that share a set are moved out of it together, as the parts of one line are: but of as many lines as the set holds, the
- * parts fit as well, and the neighbours do not. moved: what leaves the set. */
+/* Neighbours that share a set are moved out of it together, as the parts of one line are. Of as many lines as the set
+ * holds, however, the parts fit as well, and the neighbours do not. moved: what leaves the set. */
 static enum chase_state line_in(struct chase_path *c, uint64_t period, uint64_t ways, uint64_t moved, uint64_t *line)
 {
 	for (*line = moved; *line % 2 == 0 && *line > c->level[0].sector.value; *line /= 2) {
@@ -217,7 +220,8 @@ static enum chase_state confirm_sets(struct chase_path *c, uint64_t distance, ui
 			all = state == CHASE_DONE ? all : state;
 			right = right && (state != CHASE_DONE || yes == !more);
 		}
-	/* And several of them at once, in turn: lines that any set may keep beside its own, as those of a buffer of victims, are there for one set only.
+	/* Several sets at once, in turn, have to hold their lines as well. A buffer of victims may keep lines beside a
+	 * set's own, but for one set only.
 	 */
 	uint64_t several = 2;
 	while (several <= TOGETHER_MOST && sets % several)
@@ -236,8 +240,8 @@ static enum chase_state confirm_sets(struct chase_path *c, uint64_t distance, ui
 	return chase_decided(&l->ways, ways);
 }
 
-/* Whether the level is one whose sets such a span of lines at equal distances fills, and of a size between these: the span, or, where
- * neighbours share sets, less. */
+/* Whether the level's sets are filled by such a span of lines at equal distances, and its size is between these. The
+ * sets repeat after the span, or after less if neighbours share sets. */
 static enum chase_state confirm(struct chase_path *c, uint64_t span, double least, double most)
 {
 	uint64_t ways;

@@ -1,6 +1,6 @@
-/* Levels that a survey does not show. One is so near to the first that both are one class of latency. Another escapes small steps: if a
- * miss fetches many steps at once, few accesses of a lap go so far. A level that others empty as fast as one lap fills it answers a few of
- * those only, and no class of latency comes of that. */
+/* Levels that a survey does not show. One is so near to the first that both are one class of latency. Another escapes
+ * small steps: if a miss fetches many steps at once, few accesses of a lap go so far. A level that others empty as fast
+ * as one lap fills it answers a few of those only, too few for a class of latency. */
 #include "base/arena.h"
 #include "judge/house.h"
 #include "probe/chase_walk.h"
@@ -10,7 +10,8 @@
 #define FEW   8	   /* steps of the survey in one fetch, from which such a level may escape it */
 #define OTHER 0.1  /* of that, at most, where level k + 1 is not asked */
 #define FROM  0.02 /* of the steps that could miss */
-/* Of the accesses that can go beyond, in all footprints where some do: so many, and so large a part of them, are of one latency ... */
+/* Accesses that can go beyond, in all footprints in which some do: how many, and which part of them, have one latency
+ * at least ... */
 #define RARE_LEAST 16
 #define RARE	   0.01
 #define MOST	   0.5	      /* ... and of those between the two levels so large a part, for delays would scatter */
@@ -50,8 +51,8 @@ static void add_run(const struct chase_path *c, const struct chase_run *r, uint6
 	}
 }
 
-/* Of all footprints together, as hardly anything stays in that level for a lap: a latency that is rare in each of them, but always the
- * same. The others do not have it, which a delay would meet as often. */
+/* Looks at all footprints together, as hardly anything stays in that level for a lap. A level shows as a latency that
+ * is rare in each of them, but always the same. Accesses inside a fetch lack it, which a delay would meet as often. */
 static bool look_at_all(const struct chase_path *c, const struct chase_pool *pool, unsigned k, uint64_t unit,
 			double *ticks)
 {
@@ -145,7 +146,8 @@ static double parted(struct sums a, struct sums b, double least)
 	return between * between / (2 * fmax(inside, least) * (1 / a.n + 1 / b.n));
 }
 
-/* The phase of a clock that counts in steps may be the same in all accesses of a ring: a ring counts once, and its mean is known to a step. */
+/* The phase of a clock that counts in steps may be the same in all accesses of a ring. A ring therefore counts once,
+ * and its mean is known to a step. */
 enum chase_state chase_one_latency(struct chase_path *c, const struct chase_pool *pool)
 {
 	const double step = fmax(c->grain, 1), rounding = step * step * ROUNDING;

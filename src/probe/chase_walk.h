@@ -31,8 +31,9 @@ struct chase_walked chase_walk_of(struct chase_path *c, const struct chase_run *
 /* Of those and of all that take `floor` ticks and more. */
 struct chase_walked chase_walk_slower(struct chase_path *c, const struct chase_run *run, unsigned runs,
 				      unsigned first_class, double floor);
-/* Of those that missed level k. Where most blocks of a smaller unit begin with an access too slow for it, that is the unit: what answers
- * may have another latency at every second block, as where rows of the memory are two blocks long, and that be no class. */
+/* Of those that missed level k. If most blocks of a smaller unit begin with an access too slow for level k, that is the
+ * unit. What answers may have another latency at every second block, such as rows of the memory that are two blocks
+ * long. That need be no class. */
 struct chase_walked chase_walk_beyond(struct chase_path *c, const struct chase_run *run, unsigned runs, unsigned k);
 
 /* Chases whose every access is recorded, pooled to classes. */
@@ -50,14 +51,16 @@ double chase_cold_class(struct chase_path *c, const struct chase_run *run);
 /* First touches that are slower than `slowest` and have no class. run: the cold walk and the warm one. Returns what they fetch, in bytes, and
  * their median time; 0: there are none, or memory ran out. */
 uint64_t chase_scattered_cold(struct chase_path *c, const struct chase_run *run, double slowest, double *median);
-/* Whether first touches are slower than all that a warm footprint shows: touch, cold, cold_unit and top. run: the
- * walks; whole: the survey went on to the largest footprint. UNDECIDED: out of memory. */
+/* Whether first touches are slower than all that a warm footprint shows: touch, cold, cold_unit and top. Array `run`
+ * has the walks; `whole`: the survey went on to the largest footprint. UNDECIDED: out of memory. */
 enum chase_state chase_first_touches(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *run,
 				     bool whole);
-/* Of the survey's footprints: what places of class k, which is not the first, are multiples of, if that is more than those of the class before are
- * of: its accesses miss where something begins that is fetched at once. In bytes; 0: it has none of its own. */
+/* What places of class k, which is not the first, are multiples of in the survey's footprints, in bytes. They have to
+ * be so of more than those of the class before. Accesses of the class then miss at the begin of something that is
+ * fetched at once. 0: it has none of its own. */
 uint64_t chase_own_unit(struct chase_path *c, const struct chase_pool *pool, unsigned k);
-/* Whether it has such places, and they are its own or slower, and others hardly ever: a clock that is faster now and then does not care. */
+/* Whether it has such places, those are its own or a slower class's, and others are hardly ever. A clock that is faster
+ * now and then slows accesses of any place. */
 bool chase_owns_places(struct chase_path *c, const struct chase_pool *pool, unsigned k);
 /* Parameters of a chase of which everything is recorded. */
 void chase_survey_params(const struct chase_path *c, double *p, double stride, double warm, double timed);

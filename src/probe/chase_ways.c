@@ -83,10 +83,10 @@ static enum chase_state conflict_at(struct chase_path *c, unsigned k, uint64_t s
 	return CHASE_DONE;
 }
 
-/* Looks at the sets one after the other, until every line of the footprint was seen to conflict with one more line, each in one
- * set only. Lines are dealt round the sets in some way, so those that come next find all of them, and as a rule begin the round anew: where
- * `pass` says so, those that would then share a set with a line whose set is known are left out. No set of more lines than `most` counts.
- * UNDECIDED: some never did. */
+/* Looks at the sets one after the other, until every line of the footprint was seen to conflict with one more line.
+ * Each line has to be of one set only. Lines are dealt round the sets in some way. Those that come next therefore find
+ * all sets, and as a rule begin the round anew. With `pass`, lines that would then share a set with a line whose set is
+ * known are left out. No set of more lines than `most` counts. UNDECIDED: some line never conflicted. */
 static enum chase_state every_set(struct chase_path *c, unsigned k, uint32_t run, uint64_t sets, bool pass,
 				  uint32_t most, uint32_t *size, uint32_t *count)
 {
@@ -137,21 +137,22 @@ static enum chase_state every_set(struct chase_path *c, unsigned k, uint32_t run
 			 (unsigned long long)lines);
 }
 
-/* One set as large as several of the others, which are all alike: what missed in one look may have been lines of so many sets, some of them for
- * another reason. size: sorted. */
+/* Whether one set is as large as several of the others, which are all alike. What missed in one look may have been
+ * lines of so many sets, some of them for another reason. size: sorted. */
 static bool is_lump(const uint32_t *size, uint32_t count)
 {
 	return count > 1 && size[0] == size[count - 2] && size[count - 1] > size[0] && size[count - 1] % size[0] == 0;
 }
 
-/* Few sets: all are looked at. Decides ways and sets where they differ, and else leaves them to the caller. whole: sets as large as
- * the largest seen would hold every line; then some of which a line was not seen to miss are no other sets. largest: lines of a set
- * that were seen. parted: sets that were seen differ, and others were not. */
+/* Looks at all sets, if they are few. Decides ways and sets if sets differ, and else leaves them to the caller. With
+ * `whole`, sets as large as the largest seen would hold every line. A set of which a line was not seen to miss then
+ * counts as no other. *largest is the lines of the largest set that was seen. *parted: sets that were seen differ, and
+ * others were not seen. */
 static enum chase_state few_sets(struct chase_path *c, unsigned k, uint32_t run, uint32_t least, uint32_t most,
 				 bool whole, bool *differ, bool *parted, uint32_t *largest)
 {
 	struct chase_level *l = &c->level[k];
-	/* Where they differ, most are of neither size. */
+	/* If they differ, most are of neither size. */
 	const uint32_t usual = (least + most) / 2;
 	uint64_t lines = l->size.value / l->line.value, likely = (lines + usual - 1) / usual;
 	uint32_t size[CHASE_SETS], count;
@@ -301,7 +302,7 @@ static enum chase_state conflicts_of(struct chase_path *c, unsigned k, struct co
 	}
 	if (all != CHASE_DONE)
 		return all;
-	/* Where one set is all there is, nothing lies between its lines. */
+	/* If there is only one set, nothing lies between its lines. */
 	v->run = v->run == UINT32_MAX ? 1 : v->run;
 	if (!apart)
 		return CHASE_WHY(c->why, SEVERAL_SETS, v->most);
@@ -319,8 +320,8 @@ static enum chase_state ways_of_hashed(struct chase_path *c, unsigned k, const s
 		    "%u lines miss, which lie as regularly as more lines would: its policy may never give up the "
 		    "others",
 		    v->most);
-	/* Lines as far apart everywhere are no hash's doing, and where one more of them fits beside as many in some sets and not in others,
-	 * lines of something else are in these. */
+	/* Lines as far apart everywhere are not a hash's doing. If one more of them fits beside as many in some sets
+	 * and not in others, those others hold lines of something else. */
 	enum chase_state state = CHASE_UNDECIDED;
 	if (v->regular && v->seen > 1 && v->most > 2 && l->size.value % (v->most * l->line.value)) {
 		CHASE_WHY(c->why,
@@ -347,14 +348,14 @@ static enum chase_state ways_by(struct chase_path *c, unsigned k, const struct c
 
 	for (unsigned i = 0; i < v->seen; i++)
 		full += v->kept[i].ways == most;
-	/* Sets that are a grid of as many lines each as were seen to conflict in most of them; in others a line was not seen to miss,
-	 * because it seldom is what goes. */
+	/* The sets are a grid of as many lines each as were seen to conflict in most of them. In the other sets a line
+	 * was not seen to miss, because it seldom is the victim. */
 	const bool whole =
 	    v->grid > line && most * v->grid == l->size.value && 2 * full >= v->seen && 4 * least >= 3 * most;
 	const enum chase_state few = few_sets(c, k, v->run, least, most, whole, &differ, &parted, &largest);
 	if (few == CHASE_PENDING || differ)
 		return few == CHASE_PENDING ? few : CHASE_DONE;
-	/* But none of them may have more. */
+	/* None of them may have more, however. */
 	if (least < most && whole && largest <= most) {
 		chase_decided(&l->sets, v->grid / line);
 		return chase_decided(&l->ways, most);

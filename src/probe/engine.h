@@ -34,9 +34,10 @@ struct engine_plan {
 int engine_plan(struct engine_plan *plan, const char *const *names, size_t count, struct err *e);
 /* The quick probes and what they need, without what only helps them; `quick` is set. Errors and memory as above. */
 int engine_plan_quick(struct engine_plan *plan, struct err *e);
-/* Measures into r; probes already PROBE_DONE in r are skipped (resume). 0, -EINTR when stopped, -ENODEV when the device is gone, or
- * negative. The findings in r have passed the gates when this returns one of these three, those that commit saw have not: store them again.
- * r must be of the same device as g, or new. A replayed run's seed is taken over. */
+/* Measures into r; probes already PROBE_DONE in r are skipped (resume). Returns 0, -EINTR when stopped, -ENODEV when
+ * the device is gone, or another negative. The findings in r have passed the gates when this returns one of the first
+ * three. Those that commit saw have not: store them again. Run r must be of the same device as g, or new. A replayed
+ * run's seed is taken over. */
 int engine_measure(struct run *r, struct gpu *g, const struct engine_plan *plan, const struct engine_events *ev,
 		   struct err *e);
 /* Replaces r->findings by what the stored series say now, then applies the gates. */
@@ -45,8 +46,8 @@ int engine_infer(struct run *r, struct err *e);
 int engine_conclude(struct run *r, struct err *e);
 /* Figures of all probes. */
 int engine_draw(struct run *r, struct figure_list *out, struct err *e);
-/* How often each address of the ring missed that parted a finding's value from the second: one figure of this name, or none where nothing came
- * second. 0 or -ENOMEM. */
+/* How often each address of the ring missed that parted a finding's value from the second. One figure of this name, or
+ * none if nothing came second. Returns 0 or -ENOMEM. */
 #define ENGINE_PARTED "parted"
 int engine_draw_parted(struct run *r, const struct finding *f, struct figure_list *out);
 

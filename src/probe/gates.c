@@ -115,8 +115,8 @@ static void level_geometry(struct gates *g, const char *path, const char *level)
 			   "%s %s: a line of %.6g bytes is not whole sectors of %.6g bytes", path, level, b, c);
 }
 
-/* Loads marked read-only and local memory trace the cache that they ask by themselves: where another path has the very same one, it has one
- * shape. */
+/* Loads marked read-only and local memory trace, by themselves, the cache that they ask. A cache that another path has,
+ * too, has one shape. */
 static void path_shared(struct gates *g, const char *path, const char *whose)
 {
 	static const char *const what[] = {"size", "line", "sector", "ways", "sets"};

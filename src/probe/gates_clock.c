@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* INFERENCE: a result is there after whole cycles. By a wrong clock a chain's link comes so near to a whole number once in ten, by chance, and all of
- * three or more in a thousand. On an H200 five chains were 0.043 off at the most. */
+/* INFERENCE: a result is there after whole cycles. With a wrong clock, a chain's link comes so near to a whole number
+ * once in ten, by chance. All of three or more do once in a thousand. On an H200 five chains were 0.043 off at the
+ * most. */
 #define WHOLE	     0.05
 #define CHAINS_LEAST 3
 
@@ -23,7 +24,7 @@ static bool in_cycles(const struct finding *f)
 	return strcmp(f->unit, "cycles") == 0 || strstr(f->unit, "/clk");
 }
 
-/* Where too few chains tell, nothing was shown: what is in cycles is an estimate. */
+/* If too few chains tell, nothing was shown: what is in cycles is an estimate. */
 static void only_told(struct finding *f)
 {
 	static const char why[] = "in cycles of the clock that the device tells, which too few chains confirm";

@@ -1,5 +1,6 @@
-/* Gates over what two methods find that share nothing: loops timed from outside by the whole launch, and single operations and accesses
- * timed by the SM's clock. Each has its own intervals; where even those, made wider, have nothing in common, one of them is wrong. */
+/* Gates over what two methods find that share nothing. Loops are timed from outside by the whole launch; single
+ * operations and accesses are timed by the SM's clock. Each has its own intervals. If even those, made wider, have
+ * nothing in common, one of the methods is wrong. */
 #include "probe/chase.h"
 #include "probe/gates.h"
 #include "probe/policy.h"
@@ -10,8 +11,9 @@
 #define SLACK	    0.05 /* of a rate or a latency, beside both intervals */
 #define SLACK_TICKS 1.0	 /* of a latency */
 #define SLACK_NEAR  0.03 /* of a latency that another one must not fall below */
-/* Where two methods say one thing and their intervals have nothing in common, the values may be so far apart: of what an operation takes they
- * were never seen more than 0.016 apart, on cards 0.005; of loads from the nearest cache 0.031, or 1.2 cycles. */
+/* How far apart two methods' values may be if their intervals have nothing in common. Values of what an operation takes
+ * were never seen more than 0.016 apart, on cards 0.005. Those of loads from the nearest cache were 0.031 apart, or 1.2
+ * cycles. */
 #define APART_PIPE     0.025
 #define APART_SHARED   0.025
 #define APART_NEAR     0.05
@@ -132,8 +134,9 @@ static void class_rate(struct gates *g, const struct class *c)
 	}
 }
 
-/* Loads that the nearest cache answers do not come before it answers; that they come later may be what their addresses cost. path: of caches, of which then one
- * that is nearer may not have been seen, so that no level is the one that it passes for. NULL: none. */
+/* Loads that the nearest cache answers do not come before it answers. They may come later, for what their addresses
+ * cost. With a path, a failure also casts doubt on its caches. A nearer one may have gone unseen, so that no level is
+ * the one that it passes for. NULL: no path. */
 static void nearest(struct gates *g, const char *outside, const char *inside, const char *path)
 {
 	struct finding *loop = gates_find(g->list, outside), *one = gates_find(g->list, inside);
@@ -223,7 +226,8 @@ static bool same_level(struct gates *g, const char *path, unsigned k, const stru
 	return a.lo + more <= b.hi && b.lo <= a.hi + more;
 }
 
-/* A walk's level is as slow as single accesses find it, where none of its neighbours is nearly as fast and may be met with it. */
+/* A walk's level is as slow as single accesses find it. That is asked only if none of its neighbours is nearly as fast,
+ * which could be met with it. */
 static void as_slow(struct gates *g, const char *path, unsigned k, struct finding *latency)
 {
 	double v, of, next, more;
@@ -256,9 +260,10 @@ static void fail_level(struct gates *g, const char *path, unsigned k, const char
 			gates_fail(g, (struct finding *[]){&g->list->items[i]}, 1, "%s", why);
 }
 
-/* A curve that gets slower as fewer loads hit is fitted; single accesses find each level by itself. A level of the walk that none of those is,
- * where all are known, is two that the curve did not tell apart, or one that it took for two, and what is said of those behind it is counted
- * wrongly. If the walk has more levels before one than single accesses have, either of them may be wrong. */
+/* A curve that gets slower as fewer loads hit is fitted; single accesses find each level by itself. If all levels are
+ * known, one of the walk that is none of them is wrong. It is two that the curve did not tell apart, or half of one.
+ * Levels behind it are then counted wrongly. If the walk has more levels before one than single accesses have, either
+ * of them may be wrong. */
 static void walked(struct gates *g, const char *path)
 {
 	char why[200];
@@ -327,8 +332,8 @@ static void stream(struct gates *g, const char *bytes)
 			   bytes, rate, gives);
 }
 
-/* Loads twice as wide take a warp no longer than those that are narrower, but for the bytes they bring, of which the widest tell how long they
- * take: else they waited for something. */
+/* Loads twice as wide take a warp no longer than narrower ones, but for the bytes they bring. The widest tell how long
+ * bytes take. Narrower loads that take longer waited for something. */
 static void wider(struct gates *g)
 {
 	static const unsigned widths[] = {16, 8, 4, 2, 1};

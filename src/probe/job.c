@@ -57,7 +57,7 @@ void job_output(struct job *j, uint32_t words)
 
 void job_pin(struct job *j, const struct device_info *d, uint32_t sm)
 {
-	/* Devices spread blocks over all SMs first. Where one does not, the engine tries again with more. */
+	/* Devices spread blocks over all SMs first. On one that does not, the engine tries again with more. */
 	j->launch.grid[0] = d->sm_count;
 	j->launch.grid[1] = j->launch.grid[2] = 1;
 	j->pinned = true;

@@ -125,8 +125,8 @@ static double middle_of_most(double *v, size_t n, double *half)
 	return middle_of(v, n, 2, half);
 }
 
-/* Run times and cycles, both in ns, and what else belongs to them, of the repeats where the one goes with the other as for most. A clock that is faster now and then
- * makes some repeats shorter, by another part of each. Returns how many are left. */
+/* Run times and cycles, both in ns, and what belongs to them, of the repeats in which the two go together as in most. A
+ * clock that is faster now and then makes some repeats shorter, by another part of each. Returns how many are left. */
 static size_t of_one_rate(double *ns, double *cycles, double *inner, uint32_t *repeat, size_t n)
 {
 	double off[LAUNCH_TIMED], half;
@@ -144,8 +144,8 @@ static size_t of_one_rate(double *ns, double *cycles, double *inner, uint32_t *r
 	return left;
 }
 
-/* To the usual rate: a boost by a tenth makes cycles of launches that wait for memory a tenth more, and their run times less by a tenth
- * of what does not. */
+/* Moves launches to the usual rate. A boost by a tenth makes the cycles of launches that wait for memory a tenth more.
+ * Of their run times it takes off a tenth of what does not wait for memory. */
 static double to_usual(const struct usual *u, double *ns, double *cycles, size_t n)
 {
 	double moved = 0;
@@ -220,8 +220,9 @@ static struct times times_of(const struct timed_pair *k, const struct point *pt)
 	return times_among(k, pt, NULL);
 }
 
-/* Of launches of up to four lengths. Those at the usual rate are off by the same, whatever their length, and launches of one length at
- * different rates tell what a boost makes of their run times: at least two lengths, and all the same. */
+/* What launches of up to four lengths have in common. Those at the usual rate are off by the same, whatever their
+ * length. Launches of one length at different rates tell what a boost makes of their run times. At least two lengths
+ * are needed, and all have to say the same. */
 static struct usual usual_of(const struct timed_pair *k, const struct point *const *pt, unsigned points)
 {
 	double ns[4 * LAUNCH_TIMED], off[4 * LAUNCH_TIMED], sorted[4 * LAUNCH_TIMED], half, both = 0, square = 0;
@@ -362,8 +363,9 @@ bool timed_timer(struct study *s, const struct timed_pair *k, double *ns, const 
 	return true;
 }
 
-/* From slopes between single launches of different length: of launches at two rates, those between two of the usual one all say the
- * same, and those between one of each are all over the place. Where a heap of them says what the device tells, that is it. */
+/* The pace by slopes between single launches of different length. Launches may be at two rates. Slopes between two of
+ * the usual rate all say the same, and those between one of each scatter. If a heap of them says what the device tells,
+ * that is the pace. */
 static double usual_pace(const struct timed_pair *clocked, const struct point *const pt[TIMER_POINTS])
 {
 	enum { ALL = TIMER_POINTS * (FIRST_REPEATS + 1) };
@@ -422,7 +424,7 @@ double timed_pace(struct study *s, const struct timed_pair *k, bool *steady)
 	}
 	if (!n)
 		return 1;
-	/* Where the clock goes faster now and then, some of them differ from the others. */
+	/* If the clock goes faster now and then, some of them differ from the others. */
 	const double ratio = stat_quantile(pace, n, 0.9, scratch) / stat_quantile(pace, n, 0.1, scratch);
 	*steady = is_steady(by[0], by[1]);
 	if (ratio > STEADY)

@@ -1,10 +1,10 @@
-/* What a repeated piece of a kernel takes, from outside: run times of two launches that differ by it alone. For probes without a
- * clock in their kernel.
+/* What a repeated piece of a kernel takes, from outside: run times of two launches that differ by it alone. For probes
+ * without a clock in their kernel.
  *
- * Two kernels differ only in how many links stand in their loop. Their run times, after as many rounds, differ by links alone:
- * launching, beginning, the loop's own instructions and the end cancel. How often a launch is repeated and how many rounds it
- * makes is decided by what was seen: where two repeats agree and the timer tells them apart well enough, that is all; else
- * there are as many as Lemeire makes, then more rounds. */
+ * Two kernels differ only in how many links stand in their loop. Their run times, after as many rounds, differ by links
+ * alone: launching, beginning, the loop's own instructions and the end cancel. What was seen decides how often a launch
+ * is repeated and how many rounds it makes. Two repeats that agree are enough if the timer tells them apart well
+ * enough. Otherwise there are as many as Lemeire makes, then more rounds. */
 #ifndef FATHOM_LAUNCH_TIME_H
 #define FATHOM_LAUNCH_TIME_H
 #include "probe/probe.h"
@@ -31,19 +31,19 @@ struct timed_pair {
 	double each;  /* what one link counts as; 0 is 1 */
 	bool
 	    fresh; /* a launch finds nothing in caches, its own instructions neither: what half of its rounds take is taken off */
-	bool stretch; /* what differs from launch to launch is as much of long ones: make them longer for it */
-	double
-	    clock_hz; /* of the device, where a thread writes the SM's clock before and after its work into the first two words of
-			     * the output; else 0. Times are then those of so many cycles at this rate: a clock that is not steady
-			     * goes faster for some launches and not for others. No words, or words of 0: run times are taken as they are */
-	/* SPANS: with clock_hz, in launches of many blocks. Each of them writes its three words, the clock before and after and which SM it is on,
-	 * and a launch takes as long as the SM that takes longest, from its first block's begin to its last one's end.
-	 * INNER: with both_hz. The third word is the clock when the links begin, and the value is what they take by it; what comes before them
-	 * need not be the same in each launch then. */
+	bool stretch;	 /* what differs from launch to launch is as much of long ones: make them longer for it */
+	double clock_hz; /* of the device, where a thread writes the SM's clock before and after its work into the first
+			     * two words of the output; else 0. Times are then those of so many cycles at this rate, as
+			     * a clock that is not steady goes faster for some launches only. No words, or words of 0:
+			     * run times are taken as they are */
+	/* SPANS: with clock_hz, in launches of many blocks. Each block writes its three words: the clock before and
+	 * after, and its SM. A launch takes as long as its slowest SM, from the SM's first begin of a block to its last
+	 * end. INNER: with both_hz. The third word is the clock when the links begin, and the value is what they take
+	 * by it. What comes before them need not be the same in each launch then. */
 	enum timed_words { WORDS_WHOLE, WORDS_SPANS, WORDS_INNER } words;
-	double
-	    both_hz; /* the same, for what need not keep the SM's clock, as memory: run times count, of those repeats whose cycles
-			 * go with them as most repeats' do, and cycles at this rate have to say the same in the end. 0: no such thing */
+	double both_hz; /* the same, for what need not keep the SM's clock, as memory. Run times count, of those repeats
+			 * whose cycles go with them as most repeats' do. Cycles at this rate have to say the same in
+			 * the end. 0: no such thing */
 };
 
 struct timed {
@@ -53,11 +53,12 @@ struct timed {
 	    half; /* half of that interval without what beginning and end may hide, which is as much in another pair of the same instructions */
 	double coarse; /* the same from one launch alone, over all that it did */
 	bool unsteady; /* not ok because run times and cycles do not go together */
-	/* ns of a link by the shorter kernel alone, with its part of the loop; 0: only a fresh pair tells, and warps that stop together. Links of the longer kernel that
-	 * take longer than this need what the shorter one's do not: their instructions do not come as fast. */
+	/* ns of a link by the shorter kernel alone, with its part of the loop. Only a fresh pair, and warps that stop
+	 * together, tell it; else 0. Links of the longer kernel that take longer than this need what the shorter one's
+	 * do not: their instructions do not come as fast. */
 	double alone;
-	/* ns of a link in half as many rounds; 0: only a fresh pair tells. Where it is not that of all rounds, what comes with a round is
-	 * not alike in both, as translations of pages are not when half of them are all at hand. */
+	/* ns of a link in half as many rounds; 0: only a fresh pair tells. If it is not that of all rounds, what comes
+	 * with a round differs between the two. Translations of pages do when half of them are all at hand. */
 	double fewer;
 	unsigned repeats;
 	const struct point *point, *bad;
@@ -74,14 +75,14 @@ double timed_mean(const struct timed_pair *k, const struct point *pt);
 uint32_t timed_counted(const struct timed_pair *k, const struct point *pt);
 /* Half of the 95 % interval of one of its repeats, ns. */
 double timed_spread(const struct timed_pair *k, const struct point *pt);
-/* What two launches differ by in run time and in cycles is not the same by so many ns, beyond what their repeats and the timer explain:
- * the clock was faster for one of them. 0 where it does not say both. */
+/* By how many ns two launches differ otherwise in run time than in cycles, beyond what their repeats and the timer
+ * explain. The clock was faster for one of them then. 0 if they do not say both. */
 double timed_gap(const struct timed_pair *k, const struct point *a, const struct point *b, double timer);
-/* Once timed_timer has told: how fast the SM's clock ran by the timer of launches, of the rate that the pair gives. 1 where no
- * kernel writes its clock, or where it was not steady; *steady then tells. */
+/* How fast the SM's clock ran by the timer of launches, as a part of the rate that the pair gives. Ask once timed_timer
+ * has told. It is 1 if no kernel writes its clock or the clock was not steady; *steady tells. */
 double timed_pace(struct study *s, const struct timed_pair *k, bool *steady);
-/* Rounds that make a launch, which takes `launch` ns now, as many times longer, rounded down to a power of two, and as far as
- * launches may be made longer. */
+/* Rounds that make a launch of `launch` ns so many times longer. They are rounded down to a power of two, and end where
+ * launches may be made no longer. */
 unsigned timed_longer(unsigned rounds, double times, double launch);
 /* How well the device's timer tells launches of the pair's shorter kernel apart, in ns. False: not yet, or it cannot be told (*why then). */
 bool timed_timer(struct study *s, const struct timed_pair *k, double *ns, const char **why);
@@ -90,9 +91,9 @@ bool timed_steady(struct study *s, struct timed_pair *k, double *ns, const char 
 /* ok is false as long as points are missing, and for good when a point went wrong (bad) or the spread is too large. */
 struct timed timed_ask(struct study *s, const struct timed_pair *k, double timer);
 
-/* launch_together.c: warps of one block that a scheduler may prefer to each other. Kernels of the pair's experiment `together`, with
- * the same params, write the SM's clock into the first two words and then, for each warp, how many turns it had made when the first one
- * had made all, with which all stop. */
+/* launch_together.c: warps of one block, some of which a scheduler may prefer. Kernels of the pair's experiment
+ * `together`, with the same params, write the SM's clock into the first two words. For each warp they then write how
+ * many turns it had made when the first one had made all, with which all stop. */
 /* Whether a warp was behind when another one had come to its end. False as well: not known yet, or cannot be known. */
 bool timed_starves(struct study *s, const struct timed_pair *k);
 /* As timed_ask, of a launch of so many warps: what a link of all of them takes as long as all want to issue. */

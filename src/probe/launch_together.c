@@ -1,7 +1,8 @@
-/* Rates where a scheduler prefers some warps. Those that it prefers come to an end long before the others, which then run on alone,
- * and the time of all of them says too little of a full pipeline. So all stop when the first one has come to its end, and say how
- * many turns of the loop they had made: what two such launches of different length differ by, in time and in turns, is what turns
- * cost while all warps want to issue. Of two lengths of the loop, as always, so that its own instructions cancel. */
+/* Rates of a pipeline whose scheduler prefers some warps. Those that it prefers come to an end long before the others,
+ * which then run on alone. The time of all of them says too little of a full pipeline. All warps therefore stop when
+ * the first one has come to its end, and say how many turns of the loop they made. Two such launches of different
+ * length differ in time and in turns. The quotient is what a turn costs while all warps want to issue. The loop has two
+ * lengths, as always, so that its own instructions cancel. */
 #include "probe/launch_time.h"
 #include <math.h>
 
@@ -20,8 +21,9 @@ enum {
 #define BENT                                                                                                           \
 	0.04 /* of a turn: what those of the first half of the rounds may take less or more than those of the second */
 
-/* Turns of all warps, mean of the repeats that the mean of run times is made of. Which warps are preferred may differ from repeat to repeat,
- * and with it how many turns all make and how long that takes: those of a repeat belong to no other one's time. */
+/* Turns of all warps, mean of the repeats that the mean of run times is made of. Which warps are preferred may differ
+ * from repeat to repeat, and with it the number of all turns and their time. The turns of a repeat belong to its own
+ * time only. */
 static double turns(const struct timed_pair *k, const struct point *pt)
 {
 	const uint32_t counted = timed_counted(k, pt);
@@ -147,7 +149,8 @@ struct timed timed_together(struct study *s, const struct timed_pair *k, double 
 		 * repeats. */
 		const bool stretch = (repeats == FIRST_REPEATS && !known) || part > BEGUN || bent;
 		unsigned longer = stretch ? timed_longer(scale, times, t[1].launch) : scale;
-		/* Where nothing could be said else, launches may be longer than is usual; more repeats would begin as many turns. */
+		/* If nothing else can be said, launches may be longer than is usual; more repeats would begin as many
+		 * turns. */
 		if (longer == scale && (part > LAUNCH_USABLE || bent))
 			longer = timed_longer(scale, times, t[1].launch / UNUSUAL);
 		if (longer == scale && repeats == REPEATS)

@@ -385,8 +385,8 @@ static struct going *first(const struct engine *m, enum next next)
 	return NULL;
 }
 
-/* Of those that have begun, the one whose turn it is while the device is free. NULL: none, or each waits for its kernels. Where launches leave this
- * process free, they come before thoughts. */
+/* Of those that have begun, the one whose turn it is while the device is free. NULL: none, or each waits for its
+ * kernels. Launches that leave this process free come before thoughts. */
 static struct going *turn(const struct engine *m)
 {
 	struct going *g = NULL;

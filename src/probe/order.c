@@ -160,8 +160,9 @@ static bool is_much(const struct order_probe *q)
 	return q->bytes >= LITTLE;
 }
 
-/* Much text begins at once, as it only waits for its kernels so far and others go on meanwhile; then what may hang, as processes are kept ready
- * for that; then what others wait for, as it is not known before what these will need. */
+/* Probes with much text begin at once, as they only wait for their kernels so far, and others go on meanwhile. What may
+ * hang comes next, as processes are kept ready for it. What others wait for follows, as their needs are not known
+ * before. */
 static unsigned rank(const struct order_probe *q)
 {
 	return is_much(q) ? !q->awaited : q->hangs ? 2 : q->awaited ? 3 : 4;

@@ -1,5 +1,6 @@
-/* Which probe comes next, and what its kernels will be. Where the device compiles in the background, the kernels of every probe that could come
- * next are known to it beforehand, and probes with much text begin first: while it is compiled, the others are measured. Internal to this room. */
+/* Which probe comes next, and what its kernels will be. If the device compiles in the background, it knows the kernels
+ * of every probe that could come next beforehand. Probes with much text begin first: while it is compiled, the others
+ * are measured. Internal to this room. */
 #ifndef FATHOM_ORDER_H
 #define FATHOM_ORDER_H
 #include "base/set.h"
@@ -39,8 +40,9 @@ struct order {
 int order_open(struct order *o, struct run *r, struct gpu *g, struct kernel_cache *kernels,
 	       const struct engine_plan *plan);
 void order_close(struct order *o);
-/* The index in the plan of the probe to begin now, needs first; plan->count when all have begun, or wait for one that has not ended. eager: only one
- * that should begin although others could go on: one with much text, which has to be compiled before it costs the device any time. */
+/* The index in the plan of the probe to begin now, needs first. It is plan->count when all have begun, or wait for one
+ * that has not ended. With `eager` it is only a probe that should begin although others could go on. That is one with
+ * much text, which has to be compiled before it costs the device any time. */
 size_t order_next(struct order *o, bool eager);
 void order_begin(struct order *o, size_t index);
 void order_end(struct order *o, size_t index);

@@ -31,8 +31,8 @@
 #define SLOW_CHANCE  0.01
 #define PART_NEAR    3 /* ticks */
 
-/* Some lines as many as fit, half of them again, others as new ones, and then which of the first are still there: what was
- * used lately, and what only came lately, part here. At most `most` accesses; returns how many. */
+/* Reads as many lines as fit, half of them again, others as new ones, and then those of the first that may still be
+ * there. What was used lately and what only came lately part here. At most `most` accesses; returns how many. */
 static uint32_t cycle(uint16_t *to, uint32_t most, const struct policy_plan *p, struct rng *r)
 {
 	uint16_t line[POLICY_SLOTS] = {0};
@@ -195,8 +195,8 @@ static uint32_t slow_hits(const struct policy_sequence *q, const uint8_t *seen, 
 	return missed ? stat_binomial_limit(sure, fmin(SLOW_MOST, (missed + 1.0) / n), SLOW_CHANCE) : 0;
 }
 
-/* Whether a rule explains a round: from some state that it may begin in, or as the rounds before left it, for laps alone do not bring every rule
- * into one. */
+/* Whether a rule explains a round, from some state that it may begin in, or from the state that the rounds before left.
+ * Laps alone do not bring every rule into a known state. */
 static bool explains(const struct policy_level *l, const struct policy_sequence *q, uint32_t round, enum rule r,
 		     const struct rule_set *left, const uint8_t *seen, uint32_t sure)
 {
@@ -283,8 +283,9 @@ static void judge(const struct policy_level *l, const struct policy_plan *p, con
 	add_counts((uint32_t *)t, (const uint32_t *)before, sizeof(*t) / sizeof(uint32_t));
 }
 
-/* Whether one rule explains many rounds that each other one does not, and those others hardly any that it does not: where strangers write into the
- * set so often that as many late hits pass for misses as tell rules apart in some of them. */
+/* Whether one rule explains many rounds that each other one does not, while those explain hardly any that it does not.
+ * Strangers may write into the set so often that late hits pass for misses. In some rounds these are as many as tell
+ * rules apart. */
 static bool outdoes(const struct tally *t, unsigned rule)
 {
 	for (unsigned r = 0; r < ALL_RULES; r++)
@@ -306,7 +307,8 @@ static bool classify(const struct trace_level *known, const struct policy_sequen
 
 	if (apart)
 		return trace_classify_apart(c, known, fits, more, all);
-	/* Of a ring few accesses may miss, and parts of what lies behind the level have a few of those each: more do in the laps before it. */
+	/* Few accesses of a ring may miss, and parts of what lies behind the level have a few of those each. More
+	 * accesses miss in the laps before the ring. */
 	return trace_classify(c, known, nearest, fits, more, all) ||
 	       (!q->rounds && trace_classify(c, known, nearest, fits, laps, all));
 }
@@ -423,8 +425,9 @@ static void infer_by(const struct policy_level *l, struct policy_result *out)
 	char text[64];
 
 	*out = (struct policy_result){.state = CHASE_UNDECIDED, .ways = l->ways};
-	/* A level that is asked only what the one above misses goes by the order in which that one takes lines in: behind a first in, first
-	 * out one every least recently used one is first in, first out. No sequence tells them apart. */
+	/* A level that is asked only what the one above misses goes by the order in which that one takes lines in.
+	 * Behind a first in, first out level, a least recently used one is first in, first out, too. No sequence tells
+	 * them apart. */
 	if (l->kept && !told_by_speed(l)) {
 		out->hidden = true;
 		snprintf(out->seen, sizeof(out->seen),
@@ -460,7 +463,8 @@ static void infer_by(const struct policy_level *l, struct policy_result *out)
 		const bool alone = (t.explained[last] >= ALONE_LEAST && t.explained[last] >= ALONE * t.rounds &&
 				    others <= NONE * t.rounds) ||
 				   outdoes(&t, last);
-		/* Where many accesses may be either, another rule explains what those leave open; but nothing contradicts the one. */
+		/* If many accesses may be either, another rule explains what those leave open, and yet nothing
+		 * contradicts this one. */
 		const bool all =
 		    t.rounds >= ALONE_LEAST && t.explained[last] >= ALL * t.rounds && others <= HALF * t.rounds;
 		/* A rule has to say more than that nothing is replaced. */

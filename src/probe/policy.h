@@ -1,5 +1,6 @@
-/* Which line of a full set is replaced, by elimination: every rule that always does the same is simulated beside what one set was
- * seen to do, and dropped when that contradicts it. When all are, the victim is drawn, and how often each way is says how.
+/* Which line of a full set is replaced, by elimination. Every rule that always does the same is simulated beside what
+ * one set was seen to do, and dropped when contradicted. When all are, the victim is drawn, and how often each way is
+ * says how.
  *
  * The caller knows lines of one set and turns a sequence of their numbers into accesses; what they cost comes back. */
 #ifndef FATHOM_POLICY_H
@@ -60,11 +61,12 @@ struct policy_result {
 };
 void policy_infer(const struct policy_level *l, struct policy_result *out);
 
-/* Between the files of this: classes of a trace's accesses, NULL and a result when they could not be had; what is concluded once
- * every rule is contradicted. */
+/* Shared by the files of this. Classes of a trace's accesses come as NULL, with a result, when they could not be had.
+ * Function policy_draws concludes once every rule is contradicted. */
 bool policy_classify(const struct trace_level *known, const struct policy_sequence *q, const uint32_t *ticks,
 		     struct trace_classes *c);
-/* Pages' lines are in the near part of a cache or in the far one, `spread` ticks later whether the page is known or not: takes that out. */
+/* A page's lines are in the near part of a cache or in the far one. That is `spread` ticks later, whether or not the
+ * page is known. Takes that out of the ticks. */
 void policy_same_part(const struct trace_level *known, double spread, const struct policy_sequence *q, uint32_t *ticks);
 uint8_t *policy_classes(const struct policy_level *l, const struct policy_plan *p, struct policy_sequence *q,
 			struct policy_result *out);

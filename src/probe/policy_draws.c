@@ -1,5 +1,6 @@
-/* Victims that are drawn. In laps over one line more than fits exactly one is missing, so each miss says which line the miss before
- * it has replaced, and the line that missed is where that one was: every line's way is known, up to the ways' names. */
+/* Victims that are drawn. In laps over one line more than fits, exactly one is missing, so each miss tells which line
+ * the miss before it replaced. The line that missed takes that one's place. Every line's way is therefore known, up to
+ * the ways' names. */
 #include "base/arena.h"
 #include "judge/house.h"
 #include "probe/policy.h"
@@ -174,8 +175,8 @@ static double deviations_of(double chi, double free)
 	return (cbrt(chi / free) - (1 - part)) / sqrt(part);
 }
 
-/* How unequal shares are. The reading was taken of all that `unsure` accesses allow because its ways' are the most unequal: that many times
- * the better of two may have been. */
+/* How unequal shares are. Of all readings that `unsure` accesses allow, the one with the most unequal ways was taken.
+ * So often the better of two may have been chosen. */
 struct unequal {
 	double seen, least; /* standard deviations; least: without what that choice may have made of it */
 };
@@ -195,9 +196,10 @@ static struct unequal of_all(const struct reading *r, unsigned ways, uint32_t un
 	return unequal_by(chi, ways - 1, unsure);
 }
 
-/* How often a line of others came into the set. While one is there, not one line of the ring is missing but two, and the next miss comes
- * after a third of the way round, and not after half of it; it stays for about as many draws as there are ways. Where none is, a line that was
- * drawn is anywhere on the way round or, as what came last is in a way that is drawn more often, rather at its end. */
+/* How often a line of others came into the set. While one is there, two lines of the ring are missing instead of one.
+ * The next miss comes after a third of the way round then, and not after half of it. The stranger stays for about as
+ * many draws as there are ways. Without one, a line that was drawn is anywhere on the way round. What came last is in a
+ * way that is drawn more often, and is rather at the end. */
 static double visits(const struct reading *r, unsigned ways)
 {
 	const double half = (ways + 1) / 2.0, third = (ways + 1) / 3.0,
@@ -205,8 +207,9 @@ static double visits(const struct reading *r, unsigned ways)
 	return fmax(0, fmin(1, (half - mean) / (half - third))) * r->draws / ways;
 }
 
-/* Draws in a row over which half of the ways keep their names: what came as a miss and was none, or the other way round, changes two of them. While
- * another's line is there two lines are missing, and each is read as to be where the other is: that changes more, the more ways there are. */
+/* Draws in a row over which half of the ways keep their names. A hit read as a miss changes two of them, and so does a
+ * miss read as a hit. While another's line is there, two lines are missing, and each is read to be in the other's
+ * place. This changes more names, the more ways there are. */
 static double names_hold(const struct reading *r, unsigned ways, uint32_t unsure)
 {
 	const double changes = r->late + unsure + visits(r, ways) * fmax(1, ways / NAMES_TAKEN);
@@ -305,7 +308,8 @@ static unsigned never_missed(const struct policy_sequence *q, const uint8_t *see
 
 #define WALK_EACH 40u /* victims for each way, at least */
 
-/* Whether a list says which way goes: the lines of the ring, in any order, show every place of it with hits in between and without. */
+/* Whether a list says which way goes. Lines of the ring, in any order, show every place of the list, with hits in
+ * between and without. */
 static enum chase_state scheduled_by(const struct policy_level *l, double length, struct policy_result *out)
 {
 	const unsigned ways = l->ways;
@@ -338,8 +342,8 @@ static double draws_needed(unsigned ways)
 	return fmax(DRAWS_LEAST, JUDGE_SIGMA_SURE * sqrt(2.0 * (ways - 1)) / DETECT);
 }
 
-/* Whether the level above answered so many of the ring's accesses that victims were met out of turn: where it draws its own victims it keeps some
- * lines for long, whatever is read in between. */
+/* Whether the level above answered so many of the ring's accesses that victims were met out of turn. If that level
+ * draws its own victims, it keeps some lines for long, whatever is read in between. */
 static bool kept_above(const struct policy_sequence *q, const uint8_t *seen)
 {
 	uint32_t above = 0;

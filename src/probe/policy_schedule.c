@@ -1,4 +1,5 @@
-/* Victims that a clockwork names: a pointer that goes round a list of ways, moved on by every access to the set or by every miss. */
+/* Victims that a clockwork names. A pointer goes round a list of ways, moved on by every access to the set or by every
+ * miss. */
 #include "data/schedule.h"
 #include "probe/policy.h"
 #include <math.h>

@@ -1,10 +1,10 @@
 /* What a question is, and what a question may do. Probes include this, stat and data; never gpu.h.
  *
- * A probe's study is ONE pure function that runs again and again: it asks for points; a point that is not there yet
- * comes back as NULL and is wished for; the study goes on as far as it can without it (so that independent wishes are
- * measured in one batch, compiled together) and returns. The engine measures the wishes and calls the study again, until
- * it wishes nothing more. So next-point choice, inference and replay are the same code, and a stored run replays exactly.
- * In infer mode nothing can be measured: a missing point stays NULL and the study concludes without it. */
+ * A probe's study is ONE pure function that runs again and again. It asks for points; a point that is not there yet
+ * comes back as NULL and is wished for. The study goes on as far as it can without it and returns, so that independent
+ * wishes are measured in one batch, compiled together. The engine measures the wishes and calls the study again, until
+ * it wishes nothing more. So next-point choice, inference and replay are the same code, and a stored run replays
+ * exactly. In infer mode nothing can be measured: a missing point stays NULL and the study concludes without it. */
 #ifndef FATHOM_PROBE_H
 #define FATHOM_PROBE_H
 #include "data/figure.h"
@@ -21,9 +21,9 @@ struct job {
 	struct kernel_param param[20];
 	unsigned param_count;
 	struct launch launch; /* launch.label is filled by the engine */
-	/* Native check: the named region must hold at least `min` instructions of class `cls`, at most `max` (0 = min), and at most
-	 * `others` instructions of all other classes together, or the point's outcome is INVALID. cls < 0: no check.
-	 * Where the backend has no native code at all the check is skipped and findings say so. */
+	/* Native check of the named region. It must hold at least `min` instructions of class `cls`, at most `max` (0 =
+	 * min). All other classes together may have at most `others` instructions. Otherwise the point's outcome is
+	 * INVALID. cls < 0: no check. A backend without native code is not checked, and findings say so. */
 	struct native_check {
 		int cls;
 		unsigned region, min, max, others;
@@ -41,7 +41,8 @@ void job_arg_buffer(struct job *j, uint32_t buffer, uint64_t offset);
 void job_output(struct job *j, uint32_t words);
 /* Pins to SM `sm`: grid = enough blocks that one lands on every SM, next argument = sm. */
 void job_pin(struct job *j, const struct device_info *d, uint32_t sm);
-/* Warps of a block whose threads may have so many registers each: as many as a block can hold, at least 1 and at most `most`. */
+/* Warps of a block whose threads may have so many registers each. As many as a block can hold, at least 1 and at most
+ * `most`. */
 unsigned job_warps(const struct device_info *d, unsigned registers, unsigned most);
 /* Ring over a buffer: order[i] are byte offsets. order is not copied: take it from job->arena. Returns the buffer's index. */
 uint32_t job_ring(struct job *j, enum buffer_space space, const char *symbol, uint64_t bytes, const uint64_t *order,
@@ -92,15 +93,16 @@ const struct point *study_ask(struct study *s, unsigned experiment, double x, co
 /* A point that later passes will probably ask for: where the device can, its kernel is compiled meanwhile. Nothing is measured by it, and a
  * point that nobody asks for in the end costs a little of the background's time. */
 void study_expect(struct study *s, unsigned experiment, double x, const double *p);
-/* Where a pass waits for points and the device compiles in the background, the rest of the pass may go on: what it asks for is only expected.
- * False: it may not. */
+/* While a pass waits for points and the device compiles in the background, the rest of the pass may go on. What it asks
+ * for is only expected. False: it may not. */
 bool study_ahead(struct study *s);
 /* Whether points are worth while that no finding hangs on: where a paper's figures are drawn, and always where nothing is measured. */
 bool study_for_figures(const struct study *s);
 /* Some ask of this pass came back NULL and will be measured: return now or ask on, do not conclude. In infer mode always false. */
 bool study_pending(const struct study *s);
-/* How many asks of this pass came back so. A study of many things in turn compares it with what it was when the thing at hand began: what one
- * of them lacks need not hold up the others, and what all of them lack is compiled and measured together. In infer mode always 0. */
+/* How many asks of this pass came back so. A study of many things in turn compares it with its value when the thing at
+ * hand began. What one thing lacks need not hold up the others, and what all lack is compiled and measured together. In
+ * infer mode always 0. */
 size_t study_missing(const struct study *s);
 /* The point's native record, or NULL. pt: may be NULL. */
 const struct native_info *study_native(const struct study *s, unsigned experiment, const struct point *pt);
@@ -117,12 +119,12 @@ bool study_number(const struct study *s, const char *key, double *value); /* MEA
 void study_take_clock(const struct study *s, struct figure *f, const char *key);
 /* Bytes of a level ("cache.global.l2") that one SM uses: of a level with sides its near part, else its size. MEASURED numbers only. */
 bool study_level_held(const struct study *s, const char *level, double *bytes);
-/* How much faster, at most, the SM's clock was found to be at times (clock.boost), as a share: so much longer does all that lies beyond the SM take
- * then. 0: it was not found. */
+/* How much faster, at most, the SM's clock was found to be at times (clock.boost), as a share. All that lies beyond the
+ * SM takes so much longer then. 0: it was not found. */
 double study_swing(const struct study *s);
 double study_swing_from(const struct study *s, double *least); /* and how much, at least */
 void study_conclude(struct study *s, const struct finding *f);
-/* What was computed from points, and took long, kept for the passes to come: equal keys have to mean the same computation, and
+/* Keeps for later passes what was computed from points and took long. Equal keys have to mean the same computation, and
  * none of its points may have been missing. NULL: it was not kept. */
 const void *study_recall(const struct study *s, const char *what, const void *key, size_t key_bytes);
 void study_keep(struct study *s, const char *what, const void *key, size_t key_bytes, const void *value, size_t bytes);

@@ -124,7 +124,8 @@ static bool shares(const struct finding *with, char *own, size_t n)
 	return true;
 }
 
-/* Says of all paths to one cache what one of them found, however many pairs lie between. lent: only what shared memory took a part of. */
+/* Says of all paths to one cache what one of them found, however many pairs lie between. With `lent`, it says only what
+ * shared memory took a part of. */
 static void spread(struct finding_list *l, const char *const *what, size_t n, bool lent)
 {
 	bool more;

@@ -1,20 +1,21 @@
 /* Who shares a cache level: found by interference between SMs, never from their numbers.
  *
- * In one launch an SM (the victim) brings a ring into the level; then one or many other SMs read something else that fills the
- * level; then the victim follows its ring again. Lines that have gone say that somebody shares the level. The order is kept by
- * flags in global memory, waited for with an end, and nobody else reads while the victim measures. Each victim is compared with
- * itself: `calm`, where the others read the victim's own ring, and `alone`, where it reads the other data itself.
+ * In one launch an SM (the victim) brings a ring into the level. One or many other SMs then read something else that
+ * fills the level, and the victim follows its ring again. Lines that have gone say that somebody shares the level. The
+ * order is kept by flags in global memory, waited for with an end, and nobody else reads while the victim measures.
+ * Each victim is compared with itself: `calm`, where the others read the victim's own ring, and `alone`, where it reads
+ * the other data itself.
  *
- * A level that holds whatever can be read cannot be filled. There it is the other way round: caches are cold, the others read the
- * victim's own ring, and what it then finds in the level they have brought there for it. So it is also asked of SMs that take nothing
- * from a level which SMs may share.
+ * A level that holds whatever can be read cannot be filled. It is asked the other way round: with cold caches, the
+ * others read the victim's own ring. What the victim then finds in the level, they have brought there for it. So it is
+ * also asked of SMs that take nothing from a level which SMs may share.
  *
  *   some victims, all others at once: nothing has gone, so each SM has the level for itself;
  *   something has gone: halves of the others, and halves of those, until each that matters has been the only one;
  *   something has gone beside each few SMs: all share as a rule, and they are asked about one by one.
  *
- * Whoever shares with an SM is no victim itself, and shares with all that do: sharing is transitive. That is
- * checked afterwards on other members of the groups, and a level where it does not hold has no groups. */
+ * Whoever shares with an SM is no victim itself, and shares with all that do: sharing is transitive. That is checked
+ * afterwards on other members of the groups, and a level where it does not hold has no groups. */
 #ifndef FATHOM_SHARE_H
 #define FATHOM_SHARE_H
 #include "probe/chase.h"
@@ -86,8 +87,9 @@ enum chase_state share_find(struct share_path *c);
 int share_clock_setup(const struct study *s, double x, const double *p, struct job *j);
 /* What the SM's counter showed in the first launch when its first block began, less what that of SM 0 showed. False: it had no block. */
 bool share_clock_time(const struct point *pt, unsigned sm, double *cycles);
-/* Counters of their own were started at other moments, so SMs share one when theirs show about the same time. group of each SM
- * = the first SM of its group, the same in every launch of the point. False: why says what was in the way. a: scratch. */
+/* Counters of their own were started at other moments, so SMs share one when theirs show about the same time. Each SM
+ * gets as its group the first SM of that, the same in every launch of the point. False: why says what was in the way.
+ * Arena `a` is scratch. */
 bool share_clock_groups(struct arena *a, const struct point *pt, unsigned sms, uint32_t *group, char *why, size_t n);
 
 /* ---- parts ---- */

@@ -70,8 +70,8 @@ static enum chase_state look(struct share_path *c, unsigned k, uint32_t m, uint3
 	const struct share_level *l = &c->level[k];
 	double high = l->high;
 
-	/* What lies behind a cold level is not known, and others may have brought the ring there: so a hit is only what takes as
-	 * long as one that this SM has brought itself, or less where not all of that has stayed. */
+	/* What lies behind a cold level is not known, and others may have brought the ring there. A hit is therefore
+	 * what takes as long as one that this SM brought itself, or less if not all of that stayed. */
 	if (l->cold) {
 		enum chase_state s = look_at(c, k, m, m, 1, true, true, high, r);
 		if (s != CHASE_DONE)
@@ -132,9 +132,9 @@ static enum answer touches(struct share_path *c, unsigned k, uint32_t m, uint32_
 		       m, 100 * missed(&r), count, first, 100 * no, 100 * yes, r.ticks, alone.ticks);
 }
 
-/* Whether some of these SMs share the level with SM m. What many of them read one after the other is a miss for the first of them and a
- * hit for the others, so that a victim which depends on how often a set was accessed may be one and the same line each time, and not
- * this SM's: that they take nothing counts where they bring nothing either. */
+/* Whether some of these SMs share the level with SM m. What many of them read one after the other is a miss for the
+ * first of them and a hit for the others. If the victim depends on how often a set was accessed, it may then be the
+ * same line each time, and not this SM's. That they take nothing therefore counts only if they bring nothing either. */
 static enum answer disturbs(struct share_path *c, unsigned k, uint32_t m, uint32_t first, uint32_t count)
 {
 	const struct share_level *l = &c->level[k];
@@ -332,8 +332,8 @@ static bool is_nested(const uint32_t *a, const uint32_t *b, unsigned sms)
 	return true;
 }
 
-/* A cold level whose size nobody knows may be less than the ring, and its mean need not show that where the level above keeps some of the ring:
- * lines that lie closer take less of it, as long as the level above does not hold them. */
+/* A cold level of unknown size may be smaller than the ring. Its mean does not show that if the level above keeps some
+ * of the ring. Lines that lie closer take less of the cold level, as long as the level above does not hold them. */
 static enum chase_state make_it_stay(struct share_path *c, unsigned k)
 {
 	struct share_level *l = &c->level[k];

@@ -46,7 +46,8 @@ bool share_too_slow(const struct share_path *c, unsigned k, double ticks)
 	return most > 0 && ticks > most;
 }
 
-/* Mean ticks on a level's ring, over some SMs: hits, or with `spoilt` as many misses as the SM can cause itself; of accesses of at least `low`. */
+/* Mean ticks on a level's ring, over some SMs, of accesses of at least `low`. They are hits, or with `spoilt` as many
+ * misses as the SM can cause itself. */
 static enum chase_state mean_ticks(struct share_path *c, unsigned k, bool spoilt, double low, double *out)
 {
 	struct share_level *l = &c->level[k];
@@ -116,8 +117,8 @@ static double divide(const struct share_path *c, unsigned k, double last)
 	return ceil((l->ticks + behind_of(c, k, last)) / 2);
 }
 
-/* Whether that is where hits are: a level above that replaces at random keeps some of a ring that is larger than it, and then the mean is less than a
- * hit takes. A cold level shows it by itself. */
+/* Whether hits are divided from misses among the hits themselves. A level above that replaces at random keeps some of a
+ * ring that is larger than it. The mean is then less than a hit takes. A cold level shows it by itself. */
 static bool divided_wrong(const struct share_path *c, unsigned k, double last)
 {
 	const double hit = hit_of(c, k), from = divide(c, k, last);

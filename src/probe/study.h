@@ -42,7 +42,7 @@ struct study {
 		uint8_t *is_checked;
 		size_t count;
 	} * stored;
-	/* Where points and wishes are, rebuilt for every pass: open addressing, point 0 = free. */
+	/* The places of points and wishes, rebuilt for every pass: open addressing, point 0 = free. */
 	struct study_slot {
 		uint32_t experiment, point; /* point: 1 + index in the series; wishes: WISH_BIT set */
 		bool asked;		    /* in this pass */
@@ -66,8 +66,8 @@ int study_open(struct study *s, struct run *r, const struct probe *p, enum study
 int stored_open(struct study *s);
 /* Before the point of this index is handed out: one that does not hold what its kernel writes becomes INVALID. */
 int stored_check(struct study *s, unsigned experiment, size_t index);
-/* After a pass: the study becomes one that draws, and study_series shows only those of the stored points that the pass has asked for, or that
- * have no words. */
+/* After a pass: the study becomes one that draws. Of the stored points, study_series shows only those that the pass has
+ * asked for, or that have no words. */
 int stored_draw(struct study *s);
 void stored_close(struct study *s);
 /* Runs one pass: wishes and conclusions of the last one are forgotten. 0 or negative. */
@@ -78,22 +78,24 @@ void study_series_moved(struct study *s);
  * *count. 0 or -ENOMEM. */
 int study_publish(struct study *s, size_t *count);
 void study_close(struct study *s);
-/* Whether this pass has asked for the point of this index: a study that goes by all its points goes by those, as they are the same when it is replayed. */
+/* Whether this pass has asked for the point of this index. A study of all its points goes by those only, as they are
+ * the same in a replay. */
 bool study_asked(const struct study *s, unsigned experiment, size_t index);
 
 /* Records a verdict for every claim that names one key, and drops what the probe concluded before. 0 or -ENOMEM. */
 int study_decline(struct run *r, const struct probe *p, enum verdict v, const char *because);
 bool probe_claims(const struct probe *p, const char *key);
 
-/* same_cache.c: where cache.<p>.<l>.shared_with names one other level, what is known of the one and INCONCLUSIVE for the other, or a bound that
- * leaves it open, becomes LIKELY there, and so does how many levels there are. */
+/* same_cache.c: applies if cache.<p>.<l>.shared_with names one other level. What is known of the one becomes LIKELY for
+ * the other, if that is INCONCLUSIVE or a bound that leaves it open. How many levels there are does so, too. */
 void same_cache_estimate(struct finding_list *l);
 /* After chase_lent_estimate: size and ways that it told of one path and another path leaves open. */
 void same_cache_lent(struct finding_list *l);
 
-/* chase_lent.c: of a first level of which shared memory took a part, size and ways that are BOUND become LIKELY where they are known to a quarter:
- * what was seen, and what as many bytes as a launch takes make up, in whole ways where those are known. After the gates, which take them for bounds.
- * divided: what a launch takes that gets the least of shared.splits. */
+/* chase_lent.c: size and ways of a first level of which shared memory took a part. BOUND ones become LIKELY if they are
+ * known to a quarter. They are what was seen plus what as many bytes as a launch takes make up, in whole ways if those
+ * are known. Comes after the gates, which take them for bounds. A launch takes `taken` bytes; one that gets the least
+ * of shared.splits takes `divided`. */
 void chase_lent_estimate(struct finding_list *l, uint64_t taken, uint64_t divided);
 
 /* infer.c: what is done to all findings of a run once each probe has concluded. 0 or -ENOMEM. */

@@ -210,8 +210,9 @@ static double nearly_missed(const struct trace_classes *c)
 	return c->hit + LATE_NEAR * (c->miss - c->hit);
 }
 
-/* Parts of what lies behind the level answer at several distances, and rows of a memory are open or not: from where on a miss is one, when of
- * `fits` next to nothing is as slow as the nearest of them. What is driven out there meanwhile may be in either part. */
+/* The ticks from which on an access is a miss. Parts of what lies behind the level answer at several distances, and
+ * rows of a memory are open or not. The nearest of these is taken if next to nothing of `fits` is as slow. What is
+ * driven out there meanwhile may be in either part. */
 static double nearest_miss(const struct trace_classes *c, const struct trace_level *l, struct trace_part fits)
 {
 	/* Seen while the clock was faster, it takes less at other times. */

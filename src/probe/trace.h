@@ -68,13 +68,14 @@ struct trace_part {
 	const uint32_t *ticks;
 	uint32_t count;
 };
-/* nearest: the same place again and again; fits: accesses that mostly hit the level or one above; more: of some that do not fit;
- * all: everything that counts. False: no two classes are a hit and a miss. */
+/* Parts of the trace: `nearest` is the same place again and again. Accesses in `fits` mostly hit the level or one
+ * above. Some in `more` are of lines that do not fit. Everything that counts is in `all`. False: no two classes are a
+ * hit and a miss. */
 bool trace_classify(struct trace_classes *c, const struct trace_level *l, struct trace_part nearest,
 		    struct trace_part fits, struct trace_part more, struct trace_part all);
-/* The same of lines that are not alike, whatever the level does: they lie in caches or not, and rows of a memory are open or not. What
- * occurs where all lines fit is a hit, and what is later than one of those by the ticks of a miss is a miss; what may be both, or neither,
- * says nothing. */
+/* The same of lines that are not alike, whatever the level does. They lie in caches or not, and rows of a memory are
+ * open or not. What occurs while all lines fit is a hit. What is later than one of those by the ticks of a miss is a
+ * miss. What may be both, or neither, says nothing. */
 bool trace_classify_apart(struct trace_classes *c, const struct trace_level *l, struct trace_part fits,
 			  struct trace_part more, struct trace_part all);
 enum trace_class trace_class_of(const struct trace_classes *c, uint32_t ticks);

@@ -1,6 +1,6 @@
-/* Which shapes of a cache could have made a record: candidates, what each predicts of every ring, and what that leaves. The symbols are those
- * of doc/inference.md: a ring r visits n addresses in L laps; a shape has lines of b bytes, sectors of u, and S sets of w ways; a set that k
- * of the ring's lines fall into fits when k is at most w. */
+/* Which shapes of a cache could have made a record: candidates, what each predicts of every ring, and what that leaves.
+ * The symbols are those of doc/inference.md. A ring r visits n addresses in L laps. A shape has lines of b bytes,
+ * sectors of u, and S sets of w ways. A set that k of the ring's lines fall into fits when k is at most w. */
 #ifndef FATHOM_JUDGE_H
 #define FATHOM_JUDGE_H
 #include "base/arena.h"

@@ -1,18 +1,19 @@
-/* The one noise model of levels inside an SM: nobody else takes lines there, so what fits misses seldom and alike in all sets of a ring, and
- * what does not fit misses at a rate that the rule of replacement, which is not known yet, decides, mostly alike in sets about as full; at least
- * k - w lines of a set in each lap. */
+/* The one noise model of levels inside an SM. Nobody else takes lines there, so what fits misses seldom, and alike in
+ * all sets of a ring. What does not fit misses at a rate that the rule of replacement decides, which is not known yet.
+ * The rate is mostly alike in sets about as full. At least k - w lines of a set miss in each lap. */
 #include "judge/judge.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-/* Rates of the noise, up to the most that is explained, and how improbable each is beforehand, nats. Nothing but a stranger makes one of a hundred
- * accesses miss, and the most that is explained is as improbable as a verdict may be wrong: else a shape that is too large has noise in each ring
- * that a set of drawn victims overflows. */
+/* Rates of the noise, up to the most that is explained, and how improbable each is beforehand, nats. Nothing but a
+ * stranger makes one of a hundred accesses miss. The most that is explained is as improbable as a verdict may be wrong.
+ * Otherwise a shape that is too large would see noise in each ring that overflows a set of drawn victims. */
 #define RATE_ROWS(R) R(1e-5, 0.0) R(1e-4, 2.0) R(1e-3, 4.0) R(1e-2, JUDGE_NATS / 2) R(JUDGE_NOISE, JUDGE_NATS)
 enum { RATES = 5 };
-/* How probable it is beforehand that sets of fewer lines, which overflow as well, miss at another rate. So sets that miss alike cost a shape a hundredth
- * of a nat a ring for each k more that it makes: JUDGE_NATS need some thousand rings. */
+/* How probable it is beforehand that sets of fewer lines, which overflow as well, miss at another rate. Sets that miss
+ * alike thus cost a shape a hundredth of a nat a ring for each k more that it makes. JUDGE_NATS need some thousand
+ * rings. */
 #define UNLIKE 0.01
 
 struct judge_room {
@@ -103,7 +104,8 @@ void judge_tally(struct judge_room *room, const struct judge_ring *r, const stru
 	for (uint32_t s = 0; s < q->sets; s++)
 		sets_of[few(room->lines[s])]++;
 	memset(room->lap, 0, q->sets * sizeof(*room->lap));
-	/* The first miss of a lap in a set of k lines had to be with any w below k, the second with w below k - 1, and so on. */
+	/* The first miss of a lap in a set of k lines had to be with any w below k. The second had to be with w below k
+	 * - 1, and so on. */
 	for (uint32_t i = 0, lap = 1, begin = 0; r->n && i < r->misses; i++) {
 		for (; r->missed[i] - begin >= r->n; begin += r->n) /* a division of each would show */
 			lap++;
@@ -146,8 +148,9 @@ struct alike {
 	double visits, misses;
 };
 
-/* log P of m misses of v visits to sets that overflow and are less full than those of *a: at the rate of those, as a rule, else at any. *a: afterwards
- * those that they are more probably alike with. A rate of its own for each k would cost a shape nats by how many k it makes, in each ring anew. */
+/* log P of m misses of v visits to sets that overflow and are less full than those of *a. They miss at the rate of
+ * those, as a rule, else at any. Afterwards *a is those that they are more probably alike with. A rate of its own for
+ * each k would cost a shape nats by how many k it makes, in each ring anew. */
 static double overflow_of(struct alike *a, double m, double v)
 {
 	const double hits = a->visits - a->misses,
@@ -205,7 +208,8 @@ static void fitting(struct judge_room *room, const struct judge_ring *r, const s
 	}
 }
 
-/* Without a rule that says which of them go, all sectors in sets as full as each other miss alike, where each is visited once a lap. */
+/* Without a rule that says which of them go, all sectors in equally full sets miss alike, if each is visited once a
+ * lap. */
 static double unlike(const struct judge_room *room, const struct judge_ring *r, const struct judge_shape *q,
 		     const struct judge_tally *t)
 {

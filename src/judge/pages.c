@@ -230,8 +230,8 @@ static uint64_t coarser(uint64_t work)
 	return by;
 }
 
-/* Where the buffer begins is not known: in which of the sets, and how the next digit goes on, is tried as far as it shows. The ring
- * that parts sets best leaves few places, and the next one fewer. */
+/* The begin of the buffer is not known. In which of the sets it lies, and how the next digit goes on, is tried as far
+ * as it shows. The ring that parts sets best leaves few places, and the next one fewer. */
 static void add_folded(struct search *s, struct pages_shape q)
 {
 	const uint64_t part = (uint64_t)q.sets * BLOCKS;
@@ -294,8 +294,8 @@ static void search_folded(struct search *s, uint64_t line)
 		add_folded(s, (struct pages_shape){.line = line, .sets = sets});
 }
 
-/* Which pages have an entry in common shows whatever the mapping, so that folded ones are held to lines near the best plain one's:
- * each of them is held with every place of the buffer, and takes as long as all plain ones. */
+/* Which pages have an entry in common shows whatever the mapping, so folded mappings are held to lines near the best
+ * plain one's. Each of them is tried with every place of the buffer, and takes as long as all plain ones. */
 static void search(struct search *s)
 {
 	for (unsigned i = 0; i < RINGS_MOST; i++)
@@ -360,8 +360,9 @@ static double surprise(struct search *s, const struct judge_ring *ring, const st
 	return off - JUDGE_HIDDEN * pages_hidden(&u, t->most, ring->laps, q->ways);
 }
 
-/* Those that were not weighed are as good as measured after the shape was found. What hides misses of one hides those of all over the same addresses, as
- * walks that find their tables at hand: together they count once, as most of them say. */
+/* Those that were not weighed are as good as measured after the shape was found. What hides misses of one hides those
+ * of all over the same addresses, as in walks that find their tables at hand. Together they count once, as most of them
+ * say. */
 static void foretell(struct search *s, const struct judge_ring *ring, unsigned rings, bool *done,
 		     struct pages_result *out)
 {

@@ -1,5 +1,6 @@
-/* The judge on a TLB: a cache whose lines are what one entry covers. Entries are few and rings over them long, so nothing is simulated; and where
- * the buffer lies is not known, which a folded mapping asks for. Symbols as in doc/inference.md. */
+/* The judge on a TLB: a cache whose lines are what one entry covers. Entries are few and rings over them long, so
+ * nothing is simulated. The place of the buffer, which a folded mapping depends on, is not known. Symbols as in
+ * doc/inference.md. */
 #ifndef FATHOM_PAGES_H
 #define FATHOM_PAGES_H
 #include "judge/judge.h"

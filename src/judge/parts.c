@@ -70,8 +70,8 @@ static void sort_rows(struct search *s)
 	}
 }
 
-/* Whether sets come again behind as many pages as fit, as nearly all do but those that a hash chooses: then a page more is of the set of the one that it
- * was asked for. */
+/* Whether sets come again behind as many pages as fit, as nearly all do but those that a hash chooses. One page more is
+ * then of the set of the page that it was asked for. */
 static bool come_again(const struct search *s)
 {
 	uint32_t own = 0;
@@ -107,7 +107,7 @@ static double hint(const struct search *s)
 	return s->rows < s->most ? log(s->n + 1.0) : DBL_MIN;
 }
 
-/* The set that a page is dealt to as most pages are that come after one of the set of the page before it. 0: none. */
+/* The set that a page is dealt to as most pages are that follow one of its predecessor's set. 0: none. */
 static uint32_t in_order(const struct search *s, uint32_t q)
 {
 	uint32_t votes[PARTS_ROWS + 1] = {0}, best = 0;
@@ -199,8 +199,8 @@ static enum parts_state ask_rows(struct search *s)
 	}
 }
 
-/* What the ring of a row says without some pages: from JUDGE_NATS on a set overflows, from as many below nothing all fit, if it did not with them. NAN: it
- * is pending. */
+/* What the ring of a row says without some pages. From JUDGE_NATS upwards a set overflows; from -JUDGE_NATS downwards
+ * all fit, if they did not with those pages. NAN: it is pending. */
 static double without(struct search *s, uint32_t row, uint32_t first, uint32_t count)
 {
 	double nats = 0;
@@ -212,7 +212,8 @@ static double without(struct search *s, uint32_t row, uint32_t first, uint32_t c
 	return state == PARTS_DONE && (nats > 0 || in_both(row_of(s, row), row_of(s, row), s->n)) ? nats : 0;
 }
 
-/* How many sets have to be apart from all others where all are alike: that so many are by chance, and others are not, each costs the nats of a size. */
+/* How many sets have to be apart from all others if all are alike. Each set that is so by chance, while others are not,
+ * costs the nats of a size. */
 static uint32_t enough(const struct search *s)
 {
 	return (uint32_t)ceil(JUDGE_NATS / log(s->n + 1.0));
@@ -264,7 +265,8 @@ static uint32_t best_gap(const struct search *s, uint32_t set, uint32_t *first)
 	return count;
 }
 
-/* The page of a run without which a set fits, and so is of it. n: there is none, as a level above has held what was left, or nobody knows. */
+/* The page of a run without which a set fits, and which therefore is of that set. Returns n if there is none, as a
+ * level above has held what was left, or nobody knows. */
 static uint32_t culprit(struct search *s, uint32_t set, uint32_t first, uint32_t count)
 {
 	const uint32_t row = first_row(s, set);
@@ -326,8 +328,8 @@ static bool is_apart(struct search *s, uint32_t set, uint32_t *of)
 	return is_settled(s, set);
 }
 
-/* The set of a page that rows do not tell: the one of those that it may be of that fits without it, and no other does. 0: none. Sets that both fit without it
- * are one: *again. */
+/* The set of a page that rows do not tell. Of the sets that it may be of, only that one fits without it. 0: none. Sets
+ * that both fit without it are one: *again. */
 static uint32_t set_without(struct search *s, uint32_t q, bool *again)
 {
 	const uint32_t last = s->page[q] ? 0 : in_order(s, q);
@@ -366,8 +368,8 @@ static uint32_t assign_vague(struct search *s, bool *again)
 	return open;
 }
 
-/* Whether as many neighbours are of one set as if an entry covered both: each pair that is not costs the nats of the house, each that is those of a
- * choice among the sets. */
+/* Whether as many neighbours are of one set as if an entry covered both. Each pair that is not costs the nats of the
+ * house. Each pair that is gains those of a choice among the sets. */
 static bool in_pairs(const struct search *s)
 {
 	double nats = 0;
@@ -433,7 +435,7 @@ static enum parts_state partition(struct search *s, struct arena *a, struct part
 			out->why = "pages that conflict with one more are of no set that is told";
 			return PARTS_OPEN;
 		}
-		/* Where noise makes all pages miss, one page less is still too many. */
+		/* If noise makes all pages miss, one page less is still too many. */
 		apart = s->sets == 1 ? !(without(s, 0, s->n - 1, 1) >= JUDGE_NATS)
 				     : are_apart(s, alike ? enough(s) : s->sets, &again);
 		if (s->pending)

@@ -88,8 +88,8 @@ static double telling(const struct judge_ring *r)
 	return share * (1 - share) * sqrt(v);
 }
 
-/* Chooses the rings that candidates are held to first: by turns the one that tells most and the next of all in a row, for those of which all hit, or all
- * miss, bound the size. which: room for SECOND_RINGS. Returns how many. */
+/* Chooses the rings that candidates are held to first, into `which`: room for SECOND_RINGS. By turns it is the one that
+ * tells most and the next of all in a row. Rings of which all hit, or all miss, bound the size. Returns how many. */
 static unsigned choose(const struct judge_ring *ring, unsigned rings, bool *taken, unsigned *which)
 {
 	unsigned n = 0;
@@ -151,8 +151,8 @@ static void leave(struct judge_shape *shape, unsigned *n, unsigned keep)
 	*n = *n < keep ? *n : keep;
 }
 
-/* Holds a mapping to the first rings, with each number of ways; best: of each ring so far, log P of the best of all mappings up to it. False: it is far
- * from that, whatever its ways. */
+/* Holds a mapping to the first rings, with each number of ways. Array `best` has for each ring, so far, log P of the
+ * best of all mappings up to it. False: this one is far from that, whatever its ways. */
 static bool hold(struct judge_room *room, const struct judge_ring *ring, const unsigned *which, unsigned first,
 		 const struct judge_shape *q, uint32_t least, uint32_t most, double *best, double *ll)
 {

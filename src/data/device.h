@@ -28,12 +28,13 @@ struct device_info {
 	bool has_f64, has_f16, has_fma;
 };
 
-/* Whether a device can be like this, whoever says so: texts end, and numbers are of a size that arithmetic with them is safe. 0, or -EINVAL and a
- * sentence ("the device has a warp size that cannot be"). */
+/* Whether a device can be like this, whoever says so: texts end, and arithmetic with its numbers is safe. Returns 0, or
+ * -EINVAL and a sentence ("the device has a warp size that cannot be"). */
 int device_check(const struct device_info *d, struct err *e);
 
-/* In what two descriptions of a device are unlike, whatever place it has on the machine and whatever is written for it: "SMs 132, not 114; driver ...".
- * Says first what `is`, then what it `was`. false: in nothing, and out is empty. */
+/* In what two descriptions of a device are unlike: "SMs 132, not 114; driver ...". Its place on the machine, and what
+ * is written for it, do not count. Says first what `is`, then what it `was`. Returns false, and out is empty, if they
+ * are alike. */
 bool device_differs(const struct device_info *is, const struct device_info *was, char *out, size_t n);
 
 struct device_list {

@@ -14,8 +14,9 @@ struct expect {
 	size_t contradicted, undecided; /* of the run that was asked last */
 };
 
-/* Reads lines `KEY = 200`, `200 +- 5`, `200 +- 2 %`, `>= 64`, `<= 8`, `absent`, `"lru"` or `lru`, in the key's own unit; '#' begins a comment. path: for
- * messages. 0, -EINVAL with one sentence that names file and line, or -ENOMEM. Memory is of `a`. */
+/* Reads lines of the form `KEY = 200`, in the key's own unit; '#' begins a comment. A value is as in `200 +- 5`, `200
+ * +- 2 %`, `>= 64`, `<= 8`, `absent`, `"lru"` or `lru`. Messages name `path`. Returns 0, -EINVAL with one sentence that
+ * names file and line, or -ENOMEM. Memory is of `a`. */
 int expect_parse(struct expect *x, struct arena *a, const char *text, const char *path, struct err *e);
 /* What a former run answered, whose memory has to stay. 0 or -ENOMEM. */
 int expect_of_run(struct expect *x, struct arena *a, const struct run *r);

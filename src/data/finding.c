@@ -48,7 +48,8 @@ void findings_free(struct finding_list *l)
 	*l = (struct finding_list){0};
 }
 
-/* Where the key is, else count. Run files hold findings in order: loading many must not take the square of their number. */
+/* The key's place, or count if it is not there. Run files hold findings in order: loading many must not take the square
+ * of their number. */
 static size_t position(const struct finding_list *l, const char *key)
 {
 	size_t low = 0, high = l->sorted < l->count ? l->sorted : l->count, i = high;

@@ -37,14 +37,16 @@ enum finding_note {
 	NOTE_LENT = 32,	   /* size, ways: of what shared memory has left */
 };
 
-/* What came second, of a key that one posterior of all shapes of a level concluded, and the ring that parted it most from the best. */
+/* What came second of a key, if one posterior of all shapes of a level concluded it. Its ring is the one that parted
+ * the second most from the best. */
 struct finding_rival {
 	char shape
 	    [96]; /* "4 sets of 8 lines of 64 bytes"; "" = the key was concluded otherwise, or nothing came second */
 	double value; /* of the key */
 	double nats;  /* by which it is less probable, in logs */
-	/* The ring: point `point` of the probe's series `experiment`, `addresses` of them in steps of `step` over `bytes`, of whose `visits` timed
-	 * accesses `misses` took `floor` ticks or more. So many have to miss at least: by the best, and by the second. */
+	/* The ring: point `point` of the probe's series `experiment`, `addresses` of them in steps of `step` over
+	 * `bytes`. Of its `visits` timed accesses `misses` took `floor` ticks or more. So many have to miss at least:
+	 * by the best, and by the second. */
 	char experiment[32];
 	unsigned point, addresses;
 	double bytes, step, floor, visits, misses, best_least, least;

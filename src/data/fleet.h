@@ -4,8 +4,8 @@
 #include "data/run.h"
 
 #define FLEET_LEAST 3 /* cards that decide a key: of two nobody knows which one is odd */
-/* A number lies apart where it is more than so many spreads from the median (1.4826 times the median absolute deviation, as in Iglewicz and Hoaglin
- * 1993, who take 3.5 for one number; a card has hundreds), ... */
+/* A number lies apart if it is more than so many spreads from the median, ... One spread is 1.4826 times the median
+ * absolute deviation. Iglewicz and Hoaglin 1993 take 3.5 for one number; a card has hundreds. */
 #define FLEET_SPREADS 5.0
 #define FLEET_SHARE                                                                                                    \
 	0.02 /* ... more than this part of it, unless it is a whole number, and when its interval excludes the median. */

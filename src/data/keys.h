@@ -13,7 +13,8 @@ struct key_family {
 extern const struct key_family key_families[];
 extern const size_t key_family_count;
 const struct key_family *key_family(const char *key); /* NULL: no such key */
-/* Puts today's name in the place of one that a key had before, as run files and people may still have it. key: room for `room` bytes. */
+/* Puts today's name in the place of one that a key had before, as run files and people may still have it. There, `key`
+ * has room for `room` bytes. */
 void key_rename(char *key, size_t room);
 /* A key that is put together as by printf. KEY(...) is its text, until the end of the full expression. */
 struct key_text {

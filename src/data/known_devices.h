@@ -1,6 +1,6 @@
-/* What a driver said about its devices when it was last asked, kept in a file under a key that tells one state of the machine from
- * another: to start a driver takes more than a tenth of a second, and its devices are the same until something that the key holds
- * changes. */
+/* What a driver said about its devices when it was last asked, kept in a file. Its key tells states of the machine
+ * apart. To start a driver takes more than a tenth of a second. Its devices are the same until something changes that
+ * the key holds. */
 #ifndef FATHOM_KNOWN_DEVICES_H
 #define FATHOM_KNOWN_DEVICES_H
 #include "data/device.h"

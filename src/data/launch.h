@@ -9,9 +9,10 @@
 /* BUFFER_HOST: the host's memory, which kernels read where it lies. It has content, and no kernel writes to it. */
 enum buffer_space { BUFFER_GLOBAL, BUFFER_CONSTANT, BUFFER_HOST };
 
-/* One memory object of a launch. Content is set before every launch, in this order: zero (or left from the last
- * launch if `keep` and nothing else differs), then bytes, then ring. A kernel writes only to its output and to buffers
- * without init and ring: what has content of its own may stay on the device from launch to launch. */
+/* One memory object of a launch. Content is set before every launch, in this order: zero, then bytes, then ring.
+ * Instead of zero it is what the last launch left, if `keep` and nothing else differs. A kernel writes only to its
+ * output and to buffers without init and ring. What has content of its own may thus stay on the device from launch to
+ * launch. */
 struct launch_buffer {
 	enum buffer_space space;
 	char symbol[64];  /* BUFFER_CONSTANT: the module's .const variable that it fills */
@@ -65,11 +66,13 @@ struct launch_texture {
 
 enum carveout { CARVEOUT_DEFAULT, CARVEOUT_MAX_L1, CARVEOUT_MAX_SHARED };
 
-/* What sample.elapsed_ms covers, of the last repeat: the kernel from its launch to its end, or one of the copies around it: the
- * output buffer's initial content to the device (all its bytes), or the output words back to the host. SPAN_LAUNCHES: all repeats, from
- * the first one's launch to the last one's end. With SPAN_KERNELS every
- * repeat has two more words behind its output: how many nanoseconds its kernel took, the low word first. With SPAN_COPIES it has four:
- * the nanoseconds of launch.copy by the device's timer, 0 where that cannot tell, and by the host's clock. */
+/* What sample.elapsed_ms covers. KERNEL: the last repeat's kernel, from its launch to its end. COPY_IN: the copy before
+ * it, of all bytes of the output buffer's initial content to the device. COPY_OUT: the copy after it, of the output
+ * words back to the host. LAUNCHES: all repeats, from the first one's launch to the last one's end.
+ *
+ * With SPAN_KERNELS every repeat has two more words behind its output: how many nanoseconds its kernel took, the low
+ * word first. With SPAN_COPIES it has four, the nanoseconds of launch.copy. Two are by the device's timer, 0 if that
+ * cannot tell, and two by the host's clock. */
 enum launch_span { SPAN_KERNEL, SPAN_COPY_IN, SPAN_COPY_OUT, SPAN_KERNELS, SPAN_LAUNCHES, SPAN_COPIES };
 #define LAUNCH_TIMED 32 /* repeats of a launch with SPAN_KERNELS, at most */
 
@@ -89,8 +92,8 @@ struct launch {
 	uint32_t grid[3], block[3];
 	uint32_t shared_bytes; /* dynamic shared memory */
 	enum carveout carveout;
-	/* Of the most shared memory that an SM can have, percent that it is to have where launches choose how it and the L1 divide their memory: a hint
-	 * that comes before the carve-out; 0: none. */
+	/* Percent of the most shared memory of an SM that it is to have, if launches choose how it and the L1 divide
+	 * their memory. A hint that comes before the carve-out; 0: none. */
 	uint32_t shared_percent;
 	uint32_t
 	    bank_bytes; /* after which shared memory's next bank follows, a hint as the carve-out is; 0: as it is set */
@@ -120,8 +123,8 @@ void launch_set_time(const struct launch *l, uint32_t *words, uint32_t r, double
 void launch_set_copy_time(const struct launch *l, uint32_t *words, uint32_t r, double device_ns, double host_ns);
 /* Whether copies and what is timed go together. 0 or -EINVAL and a sentence. */
 int launch_check_copy(const struct launch *l, struct err *e);
-/* Whether buffer i and its content make sense, whatever runs them; pointers: bytes of a ring's words that the device can have,
- * 4, or 8 for both. 0 or -EINVAL and a sentence. */
+/* Whether buffer i and its content make sense, whatever runs them. A ring's words can have `pointers` bytes on the
+ * device: 4, or 8 for both. Returns 0 or -EINVAL and a sentence. */
 int launch_check_buffer(const struct launch *l, uint32_t i, uint32_t pointers, struct err *e);
 uint32_t texel_bytes(enum texel_type t); /* of one channel */
 /* Whether the launch's textures and their arguments make sense, whatever runs them. 0 or -EINVAL and a sentence. */

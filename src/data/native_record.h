@@ -1,6 +1,5 @@
-/* What the hardware really executes: counted from the compiled image, region by region.
- * A region is the straight run of native instructions from one clock read to the next in program order; a kernel that reads no
- * clock is one region. */
+/* What the hardware really executes: counted from the compiled image, region by region. A region is the straight run of
+ * native instructions from one clock read to the next in program order. A kernel that reads no clock is one region. */
 #ifndef FATHOM_NATIVE_RECORD_H
 #define FATHOM_NATIVE_RECORD_H
 #include <stdint.h>
@@ -30,8 +29,8 @@ struct native_region {
 	char mix[192];	    /* most frequent first: "FFMA*128 MOV*2" */
 };
 
-/* Where the code lies, in bytes from the entry's first instruction: the longest run of clock reads that are evenly spaced, by
- * which code that was written to lie in equal pieces shows that it does. */
+/* How the code lies, in bytes from the entry's first instruction: the longest run of evenly spaced clock reads. Code
+ * that was written to lie in equal pieces shows so that it does. */
 struct native_layout {
 	uint32_t code_bytes; /* of the whole entry, padding excluded; 0 = the backend does not say */
 	uint32_t first, step,

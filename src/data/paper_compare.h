@@ -30,8 +30,9 @@ struct paper_comparison {
 	size_t repeated;
 };
 
-/* f may be NULL. A finding that is only bounded agrees where the paper bounds it, too. A row with one number agrees with
- * a finding that is a list when it is one of the list; a row with a list when both have the same numbers. */
+/* f may be NULL. A finding that is only bounded agrees where the paper bounds it, too. A row with one number agrees
+ * with a finding that is a list when it is one of the list. A row with a list agrees when both have the same
+ * numbers. */
 enum paper_result paper_result_of(const struct paper_row *row, const struct finding *f);
 /* checks live in arena a; paper and run must outlive the result. 0 or -ENOMEM. */
 int paper_compare(struct paper_comparison *out, struct arena *a, const struct paper *p, const struct paper_part *part,

@@ -78,7 +78,8 @@ static size_t read_number(const char *s, double *value, double *digit)
 	return i;
 }
 
-/* Ends in the printed unit, one unit of the last digit, and how far a value may be off: so much, and such a share of the end. */
+/* The ends of a printed value and one unit of its last digit, in the printed unit. It may be off by `absolute` and by
+ * such a share of the end. */
 struct ends {
 	double lo, hi, digit, absolute, share;
 };

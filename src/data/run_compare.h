@@ -31,8 +31,9 @@ struct comparison {
 	size_t counts[COMPARE_STATES];
 };
 
-/* What two findings of one key say of each other. Counts, bytes, names and lists have to be equal, latencies and other times within
- * COMPARE_CYCLES, rates (and cycles between two instructions, a rate's inverse) within COMPARE_SHARE. */
+/* What two findings of one key say of each other. Counts, bytes, names and lists have to be equal, and latencies and
+ * other times within COMPARE_CYCLES. Rates, and cycles between two instructions as a rate's inverse, have to be within
+ * COMPARE_SHARE. */
 /* Is its value a whole number or a name, of which two are the same or not? */
 bool compare_is_whole(const struct finding *f);
 enum compare_state compare_findings(const struct finding *a, const struct finding *b);

@@ -7,8 +7,8 @@
 #define SCHEDULE_MOST 24 /* places, all of which a finding's text can hold */
 #define SCHEDULE_WAYS 64
 
-/* way[count]: numbers below SCHEDULE_WAYS. Writes "1,2,1,3": ways are numbered as they come up, from the place on where that gives the
- * least numbers; so two schedules that differ in names of ways and where they begin are one. */
+/* way[count]: numbers below SCHEDULE_WAYS. Writes "1,2,1,3". Ways are numbered as they come up, from the place on that
+ * gives the least numbers. Two schedules are thus one if they differ only in names of ways and in where they begin. */
 void schedule_text(char *out, size_t n, const uint16_t *way, uint32_t count);
 
 #endif

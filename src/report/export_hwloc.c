@@ -1,4 +1,4 @@
-/* The tree of a GPU for hwloc: an SM is a core with one processing unit, a group of SMs a Group, memory a NUMA node. */
+/* The tree of a GPU for hwloc. An SM is a core with one processing unit, a group of SMs a Group, memory a NUMA node. */
 #include "report/report_export.h"
 #include "report/report_overview.h"
 #include "report/report_svg.h"

@@ -40,7 +40,8 @@ int html_figures(struct figure_list *out, const struct html_page *p)
 	return 0;
 }
 
-/* What no screen shows is left out: of a line what lies between points that are as high, of dots those that lie on the last one. */
+/* What no screen shows is left out. A line loses points between others that are as high, and dots are lost that lie on
+ * the last one. */
 struct thinned {
 	const struct figure_marks *m;
 	double x, y; /* of the range, so near that two are one */

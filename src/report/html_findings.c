@@ -1,5 +1,5 @@
-/* The page's table of all findings. Ends of cells and rows, which HTML does not need, and links to themselves, which the page's program adds, are
- * left out: they would be a tenth of the page. */
+/* The page's table of all findings. It leaves out ends of cells and rows, which HTML does not need, and links to
+ * themselves, which the page's program adds. They would be a tenth of the page. */
 #include "report/html_data.h"
 #include "report/render.h"
 #include "report/report_svg.h"

@@ -5,8 +5,9 @@
 #include "data/run.h"
 #include "report/report.h"
 
-/* Appends text of unknown origin: control characters (escape sequences among them) and bytes that are not UTF-8 become
- * '?', so that a damaged or hostile file cannot reach the terminal. ascii: other characters than ASCII too. */
+/* Appends text of unknown origin. Control characters, escape sequences among them, and bytes that are not UTF-8 become
+ * '?'. A damaged or hostile file thus cannot reach the terminal. With `ascii`, other characters than ASCII become '?',
+ * too. */
 void render_clean(struct str *out, const char *text, bool ascii);
 /* Shortest text that reads back as v to `digits` significant digits: "8", "0.125", "inf". */
 void render_number(struct str *out, double v, int digits);
@@ -23,8 +24,8 @@ bool render_asked(const struct finding *f);
 /* The value with its unit for people: "2 KB", "24 cycles", "lru", "431, 440.5, 449 cycles", ">= 8", "none". ASCII unless
  * unicode. unit: say the unit too. */
 void render_value(struct str *out, const struct finding *f, bool unit, bool unicode);
-/* How far the interval reaches around the value: "+- 0.5", "-4 +1.5", "2 KB .. 3 KB", "" when it says nothing. scope: and what it covers,
- * "+- 0.5 (sm)". */
+/* How far the interval reaches around the value: "+- 0.5", "-4 +1.5", "2 KB .. 3 KB", "" when it says nothing. With
+ * `scope` it is told what it covers, "+- 0.5 (sm)". */
 void render_interval(struct str *out, const struct finding *f, bool scope, bool unicode);
 
 #endif

@@ -21,7 +21,8 @@ int report_lemeire(struct str *out, const struct run *r, const struct report_sty
 		   struct err *e); /* Lemeire's one-page performance report */
 /* Schema 1 (report.schema.json); findings sorted by key. */
 int report_json(struct str *out, const struct run *r, struct err *e);
-/* Where a long report goes piece by piece. take: 0, or negative, which the report returns; it leaves `part` alone. */
+/* Takes a long report piece by piece. take: returns 0, or a negative that the report returns, too; it leaves `part`
+ * alone. */
 struct report_sink {
 	int (*take)(void *ctx, struct str *part);
 	void *ctx;

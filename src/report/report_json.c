@@ -1,5 +1,5 @@
-/* The contract for programs. Objects are built and printed one at a time, and with a sink no more than some points of a series
- * stand in memory: a run may hold millions of words. */
+/* The contract for programs. Objects are built and printed one at a time, as a run may hold millions of words. With a
+ * sink no more than some points of a series stand in memory. */
 #include "report/json_build.h"
 #include "report/render.h"
 #include <math.h>
@@ -176,7 +176,7 @@ int json_texts_row(struct json_texts *t, const char *key)
 	return json_object_set_new(t->row, key, json_integer((json_int_t)json_object_size(t->row)));
 }
 
-/* Where the text stands in the list. NULL: out of memory. */
+/* The place of the text in the list. NULL: out of memory. */
 static json_t *place_of(struct json_texts *t, json_t *text)
 {
 	json_t *place = json_object_get(t->place, json_string_value(text));

@@ -13,7 +13,8 @@ const struct finding *overview_rate(const struct run *r, const char *class);
 const struct finding *overview_bandwidth(const struct run *r, unsigned level, double *scale);
 /* The value for a drawing: bytes and what lies beyond three digits short, bounds with their sign. */
 void overview_value(struct str *out, const struct finding *f);
-/* Adds to the figures of all probes the ladder of memories and the roofline, as far as the run has what they need. 0 or -ENOMEM. */
+/* Adds the ladder of memories and the roofline to the figures of all probes, as far as the run has what they need.
+ * Returns 0 or -ENOMEM. */
 int report_overview(struct figure_list *l, const struct run *r);
 /* The GPU as it was found, as elements of a page: groups of SMs, what an SM has, the L2, memory; colours say the verdicts. */
 void report_gpu(struct str *out, const struct run *r);

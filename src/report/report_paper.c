@@ -91,7 +91,8 @@ static struct widths measure(struct str *out, const struct paper_comparison *par
 	return w;
 }
 
-/* The text of s in a column that begins at `at`, and s empty again. Where the next one begins: on a new line after a text that is too wide. */
+/* Writes the text of s into a column that begins at `at`, and empties s. Returns where the next column begins, on a new
+ * line after a text that is too wide. */
 static size_t column(struct str *out, struct str *s, size_t at, size_t width)
 {
 	const size_t is = render_width(str_text(s)), next = at + width + GAP;

@@ -437,7 +437,8 @@ static bool same_reason(const struct finding *a, const struct finding *b)
 }
 
 /* How many findings the entry of finding i tells; 0 when an earlier entry told it. What a device cannot do is one entry
- * for all keys; what is undecided is only drawn together where the keys are neighbours; bounds have values of their own. */
+ * for all keys. What is undecided is drawn together only if the keys are neighbours. Bounds have values of their
+ * own. */
 static size_t entry_size(const struct finding *const *list, size_t i, size_t count)
 {
 	size_t n = 1;

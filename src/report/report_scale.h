@@ -15,7 +15,7 @@ struct scale {
 
 /* Range of the finite values of all marks (and of notes on this axis); at most max_ticks ticks. */
 void scale_x(struct scale *s, const struct figure *f, size_t max_ticks);
-/* Of panel i: s is the axis of all panels, and becomes that of this one where its marks would fill a small part of it only. */
+/* Of panel i. The axis of all panels, s, becomes that of this one if its marks would fill only a small part of it. */
 void scale_x_panel(struct scale *s, const struct figure *f, unsigned i, size_t max_ticks);
 void scale_y(struct scale *s, const struct figure *f, size_t max_ticks);
 /* Half of the distance from one cell of a map to the next, along x or y: of logarithms on a logarithmic axis. */

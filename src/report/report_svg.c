@@ -42,7 +42,8 @@ static void label(struct str *out, double x, double y, const char *attributes, c
 	str_add(out, "</text>\n");
 }
 
-/* Where a text that is too long for `width` is broken: at the blank closest to its middle; its length if it fits or has none. */
+/* The letter at which a text that is too long for `width` is broken: the blank closest to its middle. It is the text's
+ * length if it fits or has no blank. */
 static size_t broken_at(const char *text, double width)
 {
 	const size_t n = strlen(text);
@@ -72,7 +73,8 @@ static void titles(const struct svg_field *all)
 	str_add(all->out, "</g>");
 }
 
-/* Lines of the grid are one path, and texts of an axis one group: pages hold some fifty figures. of: whose titles it has, or NULL. */
+/* Draws a field's axes, with the titles of figure `of`, or none if NULL. Lines of the grid are one path, and texts of
+ * an axis one group, as pages hold some fifty figures. */
 static void axes(const struct svg_field *d, bool left, bool bottom, const struct svg_field *of)
 {
 	char text[100];
@@ -215,7 +217,7 @@ static int legend(struct str *out, const struct figure *f, double right, double 
 	return row + 1;
 }
 
-/* Where the plot lies, or all panels of it together. */
+/* The field of the plot, or of all panels of it together. */
 static struct svg_field whole(struct str *out, const struct figure *f, bool alone)
 {
 	struct svg_field d = {.out = out, .f = f, .left = LEFT, .top = TOP};

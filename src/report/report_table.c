@@ -120,7 +120,8 @@ static bool repeats(const struct table *t)
 	return false;
 }
 
-/* A row a paragraph: its name as a heading, then "title: text" of each other cell that says something, and the titles of the open ones. */
+/* Makes each row a paragraph. Its name is the heading. Each other cell that says something follows as "title: text",
+ * and then the titles of the open ones. */
 static void stack(const struct table *t, struct str *out)
 {
 	const size_t columns = scols_table_get_ncols(t->tb), heads = repeats(t) ? 2 : 1;

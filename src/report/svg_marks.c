@@ -24,7 +24,8 @@ static bool plottable(const struct svg_field *d, double x, double y)
 	return isfinite(svg_x(d, x)) && isfinite(svg_y(d, y));
 }
 
-/* Where a path's pen is, in tenths of a pixel. Paths are written in steps from there: half of the text that places would be. */
+/* The place of a path's pen, in tenths of a pixel. Paths are written in steps from there: half of the text that places
+ * would be. */
 struct pen {
 	struct str *out;
 	long x, y;

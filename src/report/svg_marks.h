@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "report/report_scale.h"
 
-/* Where a plot, or one of a figure's panels, lies; in pixels from the left and from the top. */
+/* The place of a plot, or of one of a figure's panels, in pixels from the left and from the top. */
 struct svg_field {
 	struct str *out;
 	const struct figure *f;

@@ -13,9 +13,9 @@
 
 enum cmd_exit {
 	CMD_OK = 0,
-	CMD_INCOMPLETE =
-	    1, /* a finding or a probe FAILED, the time limit ended the run, a published value does not come out,
-			       runs or cards differ, or an expectation is contradicted */
+	/* A finding or a probe FAILED, the time limit ended the run, or a published value does not come out. It also
+	 * says that runs or cards differ, or that an expectation is contradicted. */
+	CMD_INCOMPLETE = 1,
 	CMD_USAGE = 2,	/* the command line makes no sense */
 	CMD_DEVICE = 3, /* the device or the environment failed: no driver, out of memory, full disk */
 	CMD_FILE = 4,	/* a file given to the command is missing, unreadable, damaged or not of its kind */

@@ -56,7 +56,8 @@ static void words_of(struct str *out, const char *words)
 
 /* ---- bash ---- */
 
-/* A colon parts words in bash, so what is typed is taken from the line itself, and what stands before the last colon is taken off again. */
+/* A colon parts words in bash. What is typed is therefore taken from the line itself, and what stands before the last
+ * colon is taken off again. */
 static const char bash_head[] = "# bash completion for fathom, made from its table of options\n"
 				"_fathom_words() { local IFS=$'\\n'; COMPREPLY+=($(compgen -W \"$1\" -- \"$cur\")); }\n"
 				"_fathom_files() {\n"

@@ -69,7 +69,8 @@ static int put_before(struct cmd_context *c, const char *name, const char *first
 	return first && whole && setenv(name, whole, 1) == 0 ? CMD_OK : cmd_fail(c, CMD_DEVICE, "out of memory");
 }
 
-/* Where the library leaves them: an absolute path, or nothing for standard error. The file is made now: a folder that cannot be written is told at once. */
+/* The library writes its statistics to this absolute path, or to standard error if it is empty. The file is made now: a
+ * folder that cannot be written is told at once. */
 static int stats_to(struct cmd_context *c, const char *path)
 {
 	FILE *f = path ? fopen(path, "w") : NULL;

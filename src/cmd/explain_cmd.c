@@ -1,4 +1,5 @@
-/* fathom explain: what a key means, who asks it and how, what can fool it; and with a run file what came out, why, and its evidence. */
+/* fathom explain: what a key means, who asks it and how, and what can fool it. With a run file it says what came out,
+ * why, and its evidence. */
 #include "cmd/cmd.h"
 #include "cmd/files.h"
 #include "data/keys.h"
@@ -39,7 +40,7 @@ static bool asked(const char *key, const char *meaning, int argc, char **argv)
 	return true;
 }
 
-/* Where the pattern has a placeholder that holds the words' names: "cache.<p>.<l>.size" holds "l2". */
+/* Whether the pattern has a placeholder that holds the words' names: "cache.<p>.<l>.size" holds "l2". */
 static bool family_asked(const struct key_family *f, int argc, char **argv)
 {
 	static const char *const levels[] = {"l1", "l15", "l2", "l3", "l4"};
@@ -136,7 +137,8 @@ static void explain_family(struct str *out, const struct cmd_context *c, const s
 	related(out, c, f->pattern, NULL);
 }
 
-/* How closely a figure is about the key: the letters of the longest of its globs that fit, more where it is the probe's main one. */
+/* How closely a figure is about the key: the letters of the longest of its globs that fit. The probe's main one gets
+ * more. */
 static size_t closeness(const struct figure *f, const char *key, const struct probe *p)
 {
 	size_t most = 0;

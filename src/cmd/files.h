@@ -16,8 +16,8 @@ int files_make_dir(struct cmd_context *c, const char *dir); /* with its parents;
 int files_replace(struct cmd_context *c, const char *path, const struct str *text);
 bool files_exists(const char *path);
 /* "fathom-gtx280-2026-11-20.fathom", or with "-2" ... when the name is taken. NULL: out of memory. `attempt` from 1. */
-/* What -o names for this device: "%h" is the machine, "%u" the device's UUID, "%d" what -d names it by, as parts of a file name; other text
- * stays. NULL: out of memory. */
+/* Names what -o says for this device. "%h" is the machine, "%u" the device's UUID, "%d" what -d names it by, as parts
+ * of a file name. Other text stays. NULL: out of memory. */
 char *files_output(struct arena *a, const char *given, const struct device_info *d);
 char *files_run_name(struct arena *a, const struct device_info *d, const char *date, unsigned attempt);
 

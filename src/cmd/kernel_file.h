@@ -8,7 +8,7 @@
 
 /* All return CMD_OK or another exit code with c->error set. */
 int kernel_file_text(struct cmd_context *c, const char *path, char **text);
-/* Where --template is given, the text expanded with its parameters for that device; else the text stays as it is. */
+/* With --template, the text is expanded with its parameters for that device; else it stays as it is. */
 int kernel_file_template(struct cmd_context *c, const char *path, const struct device_info *d, char **text);
 /* "30", "8,4" or "8,4,2", text of `what`; what is not given is 1. */
 int kernel_file_triple(struct cmd_context *c, const char *what, const char *text, uint32_t out[3]);

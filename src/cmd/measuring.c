@@ -68,7 +68,8 @@ static int on_commit(void *ctx, struct run *r, const char *probe, struct err *e)
 	return rc == -ESTALE ? rescue(m, r, e) : rc;
 }
 
-/* The gates look at all findings together, so they are stored once more when all are there; then the file is looked at as a reader would. */
+/* The gates look at all findings together, so they are stored once more when all are there. The file is then looked at
+ * as a reader would. */
 static int store_all(struct measuring *m, const struct run *r, struct err *e)
 {
 	int rc = store_findings(m->store, r, e);

@@ -19,11 +19,12 @@ void progress_begin(struct progress *p, const struct engine_at *at);
 /* now: seconds of a clock that never goes back. */
 void progress_step(struct progress *p, const struct engine_at *at, double now);
 void progress_end(struct progress *p, const struct engine_at *at, const struct probe_record *r);
-/* Where the time went, probe by probe; for --verbose. */
+/* Tells what took the time, probe by probe; for --verbose. */
 void progress_times(struct progress *p, const struct run *r);
 /* A line of its own: takes the live line away first. */
 void progress_say(struct progress *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Whether a line about something that goes on is to be said again: often on a terminal, from time to time elsewhere. p->drawn: when it began. */
+/* Whether a line about something that goes on is to be said again: often on a terminal, from time to time elsewhere. It
+ * began at p->drawn. */
 bool progress_due(struct progress *p, double now);
 void progress_line(struct progress *p, const char *line);
 void progress_clear(struct progress *p); /* takes the live line away */

@@ -56,7 +56,8 @@ static int check_same_device(struct cmd_context *c, const struct run *r, const s
 
 /* ---- measuring and after ---- */
 
-/* Commands to type next are printed as the program was called. word: what stands before the file, or NULL; page: a file for a page, or NULL. */
+/* Prints a command to type next as the program was called. What stands before the file is `word`, or nothing if NULL. A
+ * page goes to the file `page`, unless NULL. */
 static void next_command(struct str *out, const struct cmd_context *c, const char *what, const char *verb,
 			 const char *word, const char *path, const char *page)
 {

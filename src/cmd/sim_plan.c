@@ -44,7 +44,8 @@ static int count_of(struct cmd_context *c, const char *text, char until, const c
 	return CMD_OK;
 }
 
-/* Where the data of an .npy file begin (NumPy Enhancement Proposal 1); of another file: at 0. size: the header is damaged. */
+/* The byte at which the data of an .npy file begin (NumPy Enhancement Proposal 1); 0 in another file. It is `size` if
+ * the header is damaged. */
 static uint64_t npy_data(const uint8_t *data, uint64_t size)
 {
 	if (size < 10 || memcmp(data, "\x93NUMPY", 6) != 0)

@@ -229,8 +229,8 @@ unsigned stat_binomial_limit(unsigned n, double p, double alpha)
 		return 0;
 	if (p >= 1)
 		return n;
-	/* Up from the mode until the terms no longer matter, then the tail is summed from its small end, so that no
-	 * digits are lost to cancellation. */
+	/* Goes up from the mode until the terms no longer matter. The tail is then summed from its small end, so that
+	 * no digits are lost to cancellation. */
 	double odds = p / (1 - p);
 	unsigned k = (unsigned)((double)n * p);
 	double term = exp(lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1) +

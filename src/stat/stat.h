@@ -29,8 +29,8 @@ size_t stat_modes(const double *v, size_t n, double gap, double min_share, struc
 
 /* Greatest common divisor; 0 is a multiple of everything. */
 uint64_t stat_gcd(uint64_t a, uint64_t b);
-/* Largest g such that nearly all values (share >= quorum) are multiples of g, among candidates 1..max. 0 when n = 0.
- * 0 is a multiple of everything. */
+/* Largest g such that nearly all values (share >= quorum) are multiples of g, among candidates 1..max. 0 is a multiple
+ * of everything. Returns 0 when n = 0. */
 uint64_t stat_gcd_robust(const uint64_t *v, size_t n, double quorum, uint64_t max);
 
 /* Least squares line through points; false when x has no spread. */

@@ -167,8 +167,9 @@ static double value_of(const struct fit *f, size_t k)
 	return value;
 }
 
-/* What single sizes say for themselves, as a rule of replacement that holds more than its share of arrays a little larger than the level
- * makes them: without two neighbours of the curve the levels are as likely to be where those before and behind put them. */
+/* Widens the levels' intervals by fits without any two neighbouring sizes. A rule of replacement may hold more than its
+ * share of arrays a little larger than the level. Single sizes then say too much, and the levels are as likely to be
+ * where the other sizes put them. */
 static void without(const struct data *d, const struct fit *f, struct stat_level *out)
 {
 	double size[SIZES_MOST], value[SIZES_MOST], error[SIZES_MOST];

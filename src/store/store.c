@@ -1,5 +1,6 @@
-/* Opening, locking, checking. A writer holds SQLite's exclusive lock from open to close (it dies with the process), and
- * every probe is one transaction with a rollback journal: whatever kills the process loses the transaction in hand. */
+/* Opening, locking, checking. A writer holds SQLite's exclusive lock from open to close; it dies with the process.
+ * Every probe is one transaction with a rollback journal. Whatever kills the process loses only the transaction in
+ * hand. */
 #include "base/embed.h"
 #include "store/store_file.h"
 #include <assert.h>
@@ -103,8 +104,8 @@ int store_number(struct store *s, const char *sql, int64_t *value, struct err *e
 	return rc == SQLITE_OK ? 0 : store_fail(s, rc, e);
 }
 
-/* A file that was cut within its last page: SQLite takes what is missing there for zeros. Where a killed writer left a journal, that one
- * puts the file right. */
+/* A file that was cut within its last page: SQLite takes what is missing there for zeros. If a killed writer left a
+ * journal, that puts the file right. */
 static bool ends_within_page(const char *path, off_t size)
 {
 	unsigned char head[18];

@@ -237,7 +237,8 @@ static int put_head(struct store *s, const struct run *r, struct err *e)
 	return code;
 }
 
-/* All at once: a run that dies before its first probe is done knows all of what it was asked for, or there is no run. */
+/* All at once. A run that dies before its first probe is done thus knows all of what it was asked for, or there is no
+ * run. */
 static int put_probes(struct store *s, const struct run *r, struct err *e)
 {
 	struct writer w = {.s = s};

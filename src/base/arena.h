@@ -28,7 +28,8 @@ void *mem_alloc(size_t bytes); /* uninitialised */
 void *mem_zero(size_t count, size_t size);
 void *mem_grow(void *p, size_t bytes);
 void mem_free(void *p);
-/* Room for one item more in an array of count items of so many bytes: *items and *cap grow when it is full. 0, or -ENOMEM: both are as they were. */
+/* Makes room for one item more in an array of count items of so many bytes. *items and *cap grow when it is full.
+ * Returns 0, or -ENOMEM, and both are as they were. */
 int mem_room(void **items, size_t *cap, size_t count, size_t size);
 /* Zeroed memory that costs only what is touched, however large: address space, not memory, is what it takes. Freed with
  * its size, by mem_sparse_free only. */

@@ -31,8 +31,9 @@ struct embed_text {
 	const char *path, *data;
 	size_t size;
 };
-/* A name without '/' and suffix is a built-in one, all else a file, whose text comes from the arena. The path is valid as long as
- * name_or_path, and NULL where a built-in name is unknown. 0, or negative and a sentence, which for an unknown name has the nearest, or all. */
+/* A name without '/' and suffix is a built-in one, all else a file, whose text comes from the arena. The path is valid
+ * as long as name_or_path, and NULL if a built-in name is unknown. Returns 0, or negative and a sentence. For an
+ * unknown name that has the nearest name, or all. */
 int embed_open(struct embed_text *out, const struct embed_kind *k, struct arena *a, const char *name_or_path,
 	       struct err *e);
 

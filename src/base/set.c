@@ -1,7 +1,7 @@
 #include "base/set.h"
 #include "base/arena.h"
 
-/* Where it is, or belongs. */
+/* The slot at which it is, or belongs. */
 static uint64_t *slot_of(const struct hash_set *s, uint64_t hash)
 {
 	size_t i = hash & (s->cap - 1);

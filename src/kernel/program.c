@@ -1,5 +1,6 @@
-/* A #repeat of thousands of lines evaluates the same few expressions for each of them, and reading their text takes most of the time of
- * expanding a kernel. So an expression of numbers is read once. What is rare is left to scope_eval, which also words all errors. */
+/* A #repeat of thousands of lines evaluates the same few expressions for each of them. Reading their text would take
+ * most of the time of expanding a kernel. So an expression of numbers is read once. What is rare is left to scope_eval,
+ * which also words all errors. */
 #include "kernel/program.h"
 #include <ctype.h>
 #include <errno.h>

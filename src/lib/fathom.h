@@ -21,8 +21,14 @@ const char *fathom_version(void);
 
 /* ---- a run ---- */
 
-/* Reads a run file. -ENOENT: it is not there; -EINVAL: it is no run; -ENOTSUP: a newer fathom wrote it; -EBADMSG: it is damaged; -EBUSY: a
- * fathom is writing it; -ENOMEM. *out is NULL then. */
+/* Reads a run file. Returns 0, or with *out NULL:
+ *
+ *   -ENOENT   it is not there
+ *   -EINVAL   it is no run
+ *   -ENOTSUP  a newer fathom wrote it
+ *   -EBADMSG  it is damaged
+ *   -EBUSY    a fathom is writing it
+ *   -ENOMEM   memory ran out */
 int fathom_open(struct fathom_run **out, const char *path, struct fathom_error *why);
 void fathom_close(struct fathom_run *run); /* NULL is fine */
 
@@ -106,9 +112,15 @@ struct fathom_measuring {
 	int (*progress)(void *ctx, const struct fathom_progress *at);
 	void *ctx; /* handed back */
 };
-/* Measures a device and infers. Real devices are driven from a child process, so that a launch that hangs costs a restart at most. 0; -EINTR: the callback
- * ended it, and *out is what was measured; -EINVAL: no such device or probe; -EEXIST: the file is there; -ENODEV and others: the device or the
- * environment failed. *out is NULL but for the first two. */
+/* Measures a device and infers. Real devices are driven from a child process, so that a launch that hangs costs a
+ * restart at most. Returns 0, or:
+ *
+ *   -EINTR    the callback ended it, and *out is what was measured
+ *   -EINVAL   no such device or probe
+ *   -EEXIST   the file is there
+ *   -ENODEV   and others: the device or the environment failed
+ *
+ * *out is NULL but for 0 and -EINTR. */
 int fathom_measure(struct fathom_run **out, const struct fathom_measuring *how, struct fathom_error *why);
 
 /* ---- predicting ---- */
@@ -135,8 +147,13 @@ struct fathom_prediction {
 	uint32_t blocks_per_sm, warps_per_sm;
 	uint32_t missing; /* findings that the prediction had to do without: with any, the time may be too short */
 };
-/* From the run's findings alone; nothing is measured. 0; -EINVAL: the text, the arguments or the launch make no sense; -ENOTSUP: it holds what is not
- * followed; -E2BIG: it runs too long to be followed; -ENODATA: findings without which there is no time; -ENOMEM. */
+/* From the run's findings alone; nothing is measured. Returns 0, or:
+ *
+ *   -EINVAL   the text, the arguments or the launch make no sense
+ *   -ENOTSUP  it holds what is not followed
+ *   -E2BIG    it runs too long to be followed
+ *   -ENODATA  findings are missing without which there is no time
+ *   -ENOMEM   memory ran out */
 int fathom_predict(const struct fathom_run *run, const struct fathom_kernel *kernel, struct fathom_prediction *out,
 		   struct fathom_error *why);
 

@@ -9,8 +9,8 @@
  * out->problem. Volta and later: 16-byte instructions, low 12 bits the opcode; older: problem says that it is not decoded. */
 void native_read_cubin(struct native_info *out, const void *image, size_t bytes, const char *entry, int cc);
 
-/* The same record of the PTX that a vendor's compiler hands out where it keeps the machine's code to itself: `bytes` of text, not necessarily
- * ended by a 0. Never fails the run. */
+/* The same record of the PTX that a vendor's compiler hands out when it keeps the machine's code to itself. It is
+ * `bytes` of text, not necessarily ended by a 0. Never fails the run. */
 void native_read_ptx(struct native_info *out, const char *text, size_t bytes, const char *entry, const char *source);
 
 /* Same record from a list of instructions: for backends that know theirs. layout.code_bytes is the caller's to fill. */

@@ -1,5 +1,5 @@
-/* PTX that a compiler hands out, into classes. Not what runs, but behind the compiler that could have changed most: it says whether loads
- * still go to the memory they were meant for, and how many operations are left. */
+/* PTX that a compiler hands out, into classes. It is not what runs, but comes from the compiler that could have changed
+ * most. It says whether loads still go to the memory they were meant for, and how many operations are left. */
 #include "base/arena.h"
 #include "base/str.h"
 #include "native/native.h"

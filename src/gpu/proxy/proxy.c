@@ -448,7 +448,8 @@ static int run_once(struct proxy *p, uint32_t id, const struct launch *l, struct
 	if (!l->may_hang)
 		s = taster = NULL;
 	int r = taster ? run_in(p, taster, id, l, out, e) : -ENODEV;
-	/* Where the taster itself failed, and not the launch, the usual child does it; and a fresh one, where its gpu was lost before. */
+	/* If the taster itself failed, and not the launch, the usual child does it. A fresh one does it if its gpu was
+	 * lost before. */
 	if (r && (!taster || !taster->child.pid))
 		r = run_in(p, s = &p->usual, id, l, out, e);
 	if (r == -ENODEV)

@@ -7,8 +7,9 @@
 int cuda_ahead_add(struct cuda_gpu *g, const struct kernel_source *src, uint64_t hash, bool soon);
 /* Bytes of text that is not compiled so far, of one group. a: may be NULL. */
 size_t cuda_ahead_left(struct cuda_ahead *a, uint32_t group);
-/* A copy of the image of an expected kernel, to be freed with mem_free; one that is being compiled is waited for. *image is NULL where the caller has
- * to compile: it was not expected, no thread had come to it (then none does any more), or it failed. a: may be NULL. 0 or -ENOMEM. */
+/* A copy of the image of an expected kernel, to be freed with mem_free; one that is being compiled is waited for.
+ * *image is NULL if the caller has to compile. The kernel was not expected then, no thread had come to it (and none
+ * does any more), or it failed. May be called with `a` NULL. Returns 0 or -ENOMEM. */
 int cuda_ahead_take(struct cuda_ahead *a, const struct kernel_source *src, uint64_t hash, void **image, size_t *bytes,
 		    struct err *e);
 /* Waits for what is being compiled, and forgets the rest. a: may be NULL. */

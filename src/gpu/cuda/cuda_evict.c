@@ -1,5 +1,5 @@
-/* Emptying the caches: what an earlier launch left in them goes, and nothing of what takes its place has to be written back later, where
- * the driver tells the size of the last one. */
+/* Empties the caches. What an earlier launch left in them goes. If the driver tells the size of the last one, nothing
+ * that takes its place has to be written back later. */
 #include "gpu/cuda/cuda_gpu.h"
 
 enum {
@@ -28,7 +28,7 @@ static CUresult room(struct cuda_gpu *g)
 	return g->scratch_read ? g->d.memset_d8_async(g->scratch, 0, g->scratch_bytes, NULL) : r;
 }
 
-/* Reads more than the last cache holds. Where nobody tells how much that is, more than an old one holds is overwritten. */
+/* Reads more than the last cache holds. If nobody tells how much that is, more than an old one holds is overwritten. */
 CUresult cuda_evict(struct cuda_gpu *g)
 {
 	CUresult r = g->scratch ? CUDA_SUCCESS : room(g);

@@ -90,8 +90,8 @@ struct cuda_gpu {
 
 /* cuda_info.c: fills *info from the driver; no context. */
 int cuda_info_fill(const struct cuda_driver *d, int index, struct device_info *info, struct err *e);
-/* The PTX to write, as .version x 10 and .target: of a card that is younger than the table, or than its driver's PTX, the newest target that is not
- * above it, which every card runs. driver_version: 13000 is CUDA 13.0. */
+/* The PTX to write, as .version x 10 and .target. A card younger than the table, or than its driver's PTX, gets the
+ * newest target that is not above it, which every card runs. A driver_version of 13000 is CUDA 13.0. */
 int cuda_ptx_version(int cc, int driver_version, int *target);
 /* cuda_load.c */
 int cuda_load(struct gpu *g, const struct kernel_source *src, size_t n, uint32_t *ids, struct native_info *native,
@@ -119,8 +119,8 @@ int cuda_hold_ready(struct cuda_gpu *g, struct err *e);
 CUresult cuda_hold(struct cuda_gpu *g);
 void cuda_hold_end(struct cuda_gpu *g);
 void cuda_hold_free(struct cuda_gpu *g);
-/* cuda_scatter.c. Whether a buffer's content is written on the device; what that needs, before a launch is queued: 0 or negative; and the
- * writing, which is queued. */
+/* cuda_scatter.c. The first says whether a buffer's content is written on the device. The second makes what that needs,
+ * before a launch is queued: 0 or negative. The third queues the writing. */
 bool cuda_scatters(const struct launch_buffer *b);
 int cuda_scatter_ready(struct cuda_gpu *g, const struct launch *l, struct err *e);
 CUresult cuda_scatter(struct cuda_gpu *g, const struct launch_buffer *b, CUdeviceptr base);

@@ -1,5 +1,5 @@
-/* Kernels that are timed one by one begin when all of them are queued: else the span between two events is as long as the host takes to queue what
- * lies between them, and no kernel of some microseconds would be timed. */
+/* Kernels that are timed one by one begin when all of them are queued. Otherwise the span between two events is as long
+ * as the host takes to queue what lies between them. No kernel of some microseconds would be timed. */
 #include "gpu/cuda/cuda_gpu.h"
 
 /* Looks at the host's memory, each of about a microsecond: queueing takes less, unless the host is asleep. */

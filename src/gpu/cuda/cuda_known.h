@@ -1,5 +1,5 @@
-/* When the GPUs of the NVIDIA driver are those that it told last: on this boot, with this driver, these GPUs and their parts, and
- * where this process is let to them. */
+/* When the GPUs of the NVIDIA driver are those that it told last. The boot, the driver, its GPUs and their parts have
+ * to be the same, and so has the access that this process has to them. */
 #ifndef FATHOM_CUDA_KNOWN_H
 #define FATHOM_CUDA_KNOWN_H
 #include "data/known_devices.h"

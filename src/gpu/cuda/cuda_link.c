@@ -41,8 +41,9 @@ static int link_failed(const struct cuda_driver *d, CUresult r, const struct ker
 	return err_set(e, -EINVAL, "kernel %s does not compile: %s", src->name, cuda_words(d, r, &w));
 }
 
-/* Arrays in constant memory are filled by name, and only a name that leaves the module is sure to be found: `.const` at the
- * start of a line becomes `.visible .const`, on the same line, so that the compiler's line numbers stay right. */
+/* Arrays in constant memory are filled by name, and only a name that leaves the module is sure to be found. A `.const`
+ * at the start of a line therefore becomes `.visible .const`. It stays on the same line, so that the compiler's line
+ * numbers stay right. */
 static void visible_constants(struct str *out, const char *text)
 {
 	while (*text) {

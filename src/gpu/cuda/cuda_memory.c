@@ -188,8 +188,8 @@ static CUresult block_get(struct cuda_gpu *g, const struct launch_buffer *b, uin
 		struct cuda_block *k = &g->blocks[i];
 		if (!k->base || k->used || k->bytes != bytes)
 			continue;
-		/* The right content, else the one used longest ago: recent content is likelier to be wanted again. But its
-		 * neighbours differ only a little in size, so a pool of equal blocks stays small. */
+		/* The right content, else the one used longest ago: recent content is likelier to be wanted again. Its
+		 * neighbours differ only a little in size, however, so a pool of equal blocks stays small. */
 		if (k->content == content) {
 			found = k;
 			break;

@@ -63,7 +63,7 @@ static unsigned arg_size(enum arg_kind k)
 	return k == ARG_U32 || k == ARG_F32 ? 4 : 8;
 }
 
-/* The driver reads as many arguments as the kernel declares, so all pointers of the array point somewhere. Where the
+/* The driver reads as many arguments as the kernel declares, so all pointers of the array point somewhere. If the
  * driver tells what it expects, a launch that passes something else is our bug and is not let through. */
 static int fill_arguments(const struct cuda_gpu *g, const struct cuda_kernel *k, const struct launch *l,
 			  const CUdeviceptr *address, struct arguments *a, struct err *e)

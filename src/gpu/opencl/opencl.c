@@ -69,7 +69,7 @@ static int opencl_list(struct device_list *list, struct err *e)
 	}
 	cl_int r = api.get_platform_ids(PLATFORMS, platform, &count);
 	const bool none = r || !count;
-	/* Where others have platforms, a driver that does not load is missed by nobody but its device's owner. */
+	/* If others have platforms, a driver that does not load is missed by nobody but its device's owner. */
 	if (opencl_why_none(why_none) || none)
 		add_note(list, "%s%.230s", none ? "no OpenCL platform: " : "", why_none);
 	for (unsigned i = 0; !r && !rc && i < count && i < PLATFORMS; i++)

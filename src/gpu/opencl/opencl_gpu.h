@@ -1,8 +1,9 @@
 /* One open OpenCL device: what the files of this room share.
  *
- * Kernels are OpenCL C. The arguments of a launch become those of the kernel one by one: a number as itself, a buffer as a
- * pointer to global memory. Buffers for constant memory follow them, in their order, as pointers to constant memory; then, when the
- * launch asks for dynamic shared memory, a pointer to local memory. Work items of a block are counted by get_local_id. */
+ * Kernels are OpenCL C. The arguments of a launch become those of the kernel one by one: a number as itself, a buffer
+ * as a pointer to global memory. Buffers for constant memory follow them, in their order, as pointers to constant
+ * memory. A launch that asks for dynamic shared memory has a pointer to local memory last. Work items of a block are
+ * counted by get_local_id. */
 #ifndef FATHOM_OPENCL_GPU_H
 #define FATHOM_OPENCL_GPU_H
 #include "gpu/gpu.h"

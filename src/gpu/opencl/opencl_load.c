@@ -44,8 +44,8 @@ static int build_failed(struct opencl_gpu *g, cl_program p, cl_int r, const stru
 	return err_set(e, -EINVAL, "kernel %s does not compile: %s", src->name, line);
 }
 
-/* The program as the device's compiler left it names what ran; its form is the vendor's own. Where it is PTX, as NVIDIA's is, it is
- * counted: the last step to what runs is not seen. */
+/* The program as the device's compiler left it names what ran; its form is the vendor's own. PTX, as NVIDIA's form is,
+ * gets counted; the last step to what runs is not seen. */
 static void read_back(struct opencl_gpu *g, struct opencl_kernel *k)
 {
 	size_t size = 0;

@@ -13,8 +13,8 @@ void sim_describe(struct device_info *d, const struct sim_spec *s, const char *n
 int sim_check_features(const struct sim_spec *s, const char *name, const struct func_program *p, const char *target,
 		       struct err *e);
 
-/* *p with its times, in the order that the modelled device's compiler gives it, where the description says one; all in a. 0 or -ENOMEM:
- * *p is as it was. */
+/* *p with its times, in the order that the modelled device's compiler gives it, if the description says one. All is in
+ * a. Returns 0, or -ENOMEM with *p as it was. */
 int sim_compile(const struct sim_spec *s, struct func_program **p, struct time_program **out, struct arena *a);
 
 /* g must be a simulated GPU. */

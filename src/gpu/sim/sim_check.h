@@ -1,5 +1,5 @@
-/* What kernels do that is wrong and that a GPU lets pass: accesses outside of allocations, reads of memory that was never written, races in shared
- * memory. */
+/* What kernels do that is wrong and that a GPU lets pass. It is accesses outside of allocations, reads of memory that
+ * was never written, and races in shared memory. */
 #ifndef FATHOM_SIM_CHECK_H
 #define FATHOM_SIM_CHECK_H
 #include "gpu/sim/time/time.h"

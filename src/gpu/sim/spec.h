@@ -76,8 +76,8 @@ struct path_spec { /* levels in the order a load looks them up */
 	uint32_t pipe;		/* pipe that takes the load */
 };
 
-/* ---- translation: a TLB level is a cache whose lines are entries; line: bytes that one entry covers, size: its reach,
- * latency: cycles more than a hit in the level above ---- */
+/* ---- translation: a TLB level is a cache whose lines are entries. One entry covers `line` bytes, `size` is the reach,
+ * `latency` the cycles more than a hit in the level above. ---- */
 #define TLB_LEVELS CONST_LEVELS
 enum tlb_walk { WALK_FIXED, WALK_L2 };
 enum tlb_path { TLB_GLOBAL, TLB_TEXTURE, TLB_PATHS };
@@ -109,7 +109,8 @@ struct fetch_spec {
 };
 
 /* ---- how an SM's resources are given out to blocks ---- */
-/* One to each cluster in turn, then to the next SM of each; one to each SM, cluster after cluster; as many to each as it takes. */
+/* CLUSTER: one to each cluster in turn, then to the next SM of each. SM: one to each SM, cluster after cluster. FILL:
+ * as many to each as it takes. */
 enum block_order { ORDER_CLUSTER, ORDER_SM, ORDER_FILL };
 enum regfile_allocation { ALLOCATE_BLOCK, ALLOCATE_WARP };
 struct regfile_spec {

@@ -100,8 +100,8 @@ void spec_unit_of(const struct sim_spec *s, const struct op_spec *o, char *out, 
 /* The operation that names the number-th kind of unit, and the unit's name; NULL where no unit is named by it. */
 const struct op_spec *spec_unit_op(const struct sim_spec *s, unsigned number, const char **name);
 #define SPEC_UNIT_KINDS 5
-/* Warps of one block that first reach 95 % of the operation's throughput with one chain each; one more than a block has when
- * none do. tolerance: by how many a rate that is 2 % off moves it. */
+/* Warps of one block that first reach 95 % of the operation's throughput with one chain each. One more than a block has
+ * when none do. *tolerance: by how many a rate that is 2 % off moves it. */
 uint32_t spec_warps_to_fill(const struct sim_spec *s, const struct op_spec *o, double *tolerance);
 /* One key into the struct of its home, its fallback where the file has none. (spec.c) */
 int spec_take(const struct spec_file *f, const struct sim_spec *s, const struct spec_key *k, const char *key,
@@ -161,8 +161,9 @@ int spec_truth_rates(const struct sim_spec *s, int (*each)(void *ctx, const stru
 double spec_l2_port(const struct sim_spec *s);
 /* Cycles of a port for one sector of so many bytes, of those that are asked for in a row. */
 double spec_port_turn(const struct cache_spec *c, double bytes);
-/* spec_turns.c: cycles that so many warps of an SM need for a link of each of their chains once they have found their order, where none is preferred
- * and a link is one instruction, and the first turns of one warp and the next are so many cycles apart. 0: too many to say. */
+/* spec_turns.c: cycles that so many warps of an SM need for a link of each of their chains once they have found their
+ * order. None is preferred, and a link is one instruction. The first turns of one warp and the next are `apart` cycles
+ * apart. 0: too many to say. */
 double spec_turns(const struct sim_spec *s, const struct op_spec *op, uint32_t chains, uint32_t warps, uint32_t apart);
 /* spec_pipeline.c: issue, completion, peak, performance and ridge of every class. */
 int spec_truth_core(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);

@@ -61,8 +61,8 @@ struct lone {
 	double together;	       /* when all results are there that are known only together */
 };
 
-/* A step of o goes out in the first whole cycle, not before `at`, in which one of its pipes and the port are free, as far as a part of a
- * cycle: what they were late by they make up for. */
+/* Lets a step of o go out in the first whole cycle from `at` on that finds the port and one of its pipes free. Being
+ * free in a part of that cycle is enough: what they were late by they make up for. */
 static void step_out(struct lone *w, const struct sim_spec *s, const struct op_spec *o, double at, bool begins)
 {
 	uint32_t k = 0;
@@ -86,8 +86,8 @@ static void step_out(struct lone *w, const struct sim_spec *s, const struct op_s
 		in_parts(s->warp_size * copies / o->rate[k] / steps_of(o));
 }
 
-/* Cycles of one warp for a link of each of n chains, which take turns operation by operation: the first chain's next operation waits
- * for the last chain's as well as for its own result. */
+/* Cycles of one warp for a link of each of n chains. Chains take turns operation by operation, so the first chain's
+ * next operation waits for the last chain's as well as for its own result. */
 static double warp_round(const struct sim_spec *s, const struct link *l, uint32_t n)
 {
 	struct lone w = {.now = -1, .first = SPEC_PIPES};
@@ -116,8 +116,8 @@ static double warp_round(const struct sim_spec *s, const struct link *l, uint32_
 	return (w.now - half) / TURNS;
 }
 
-/* Cycles of w warps for a link of each of their n chains. all: as if every instruction had only its own pipes, one kind after the
- * other; else as if kinds never met in a pipe. */
+/* Cycles of w warps for a link of each of their n chains. With `all`, it is as if every instruction had only its own
+ * pipes, one kind after the other. Otherwise it is as if kinds never met in a pipe. */
 static double round_cycles(const struct sim_spec *s, const struct link *l, uint32_t n, uint32_t w, bool all)
 {
 	const double most = (w + s->schedulers - 1) / s->schedulers; /* warps of the fullest scheduler */
@@ -142,9 +142,9 @@ static double round_cycles(const struct sim_spec *s, const struct link *l, uint3
 	return fmax(l->alone[n], fmax(pipes, most * n * issue));
 }
 
-/* Links a cycle of w warps whose schedulers do not wait for each other, each of which makes a link of each of its n chains in so many
- * cycles, if it finds its turns. Each issues what its own warps ask for, as far as its own pipes take it, and the rest goes to those that
- * all share. Of links of one instruction. */
+/* Links a cycle of w warps whose schedulers do not wait for each other. Each warp makes a link of each of its n chains
+ * in so many cycles, if it finds its turns. Each scheduler issues what its own warps ask for, as far as its own pipes
+ * take it. The rest goes to those that all share. Of links of one instruction. */
 static double links_apart(const struct sim_spec *s, const struct link *l, uint32_t n, double cycles, uint32_t w)
 {
 	double own, common, sum = 0, rest = 0;
@@ -199,9 +199,9 @@ static double best_cycles(const struct sim_spec *s, const struct link *l, uint32
 	return best;
 }
 
-/* Whether warps of one block do without preference: each scheduler has so few of them that all have their turns before the first one's
- * result is there and it asks again. A scheduler looks in turns of its own: what comes free and what is asked for between two of them meet in the
- * second. Of links of one instruction. */
+/* Whether warps of one block do without preference. Each scheduler then has so few of them that all have their turns
+ * before the first one's result is there and it asks again. A scheduler looks in turns of its own. What comes free and
+ * what is asked for between two of them meet in the second. Of links of one instruction. */
 static bool all_find_turns(const struct sim_spec *s, const struct link *l, uint32_t n)
 {
 	const uint32_t block = s->max_threads_per_block / s->warp_size,
@@ -213,8 +213,9 @@ static bool all_find_turns(const struct sim_spec *s, const struct link *l, uint3
 	       ceil((most - 1) * n / own / turn - ROUNDING) < ceil(l->alone[n] / turn - ROUNDING);
 }
 
-/* Where a scheduler prefers some warps of a block, what counts is what all of them do while all have something to do: those of a scheduler
- * that has one less do not wait for the others. Else it is what the last one is done with. */
+/* The fewest warps that reach this part of the best rate. If a scheduler prefers some warps of a block, what counts is
+ * what all do while all have something to do. Those of a scheduler that has one less do not wait for the others.
+ * Without preference, what the last warp is done with counts. */
 static uint32_t first_that_reaches(const struct sim_spec *s, const struct link *l, uint32_t n, bool all, double part)
 {
 	if (s->policy != CORE_ROUND_ROBIN && l->count == 1 && !all_find_turns(s, l, n)) {
@@ -231,8 +232,9 @@ static uint32_t first_that_reaches(const struct sim_spec *s, const struct link *
 	return w;
 }
 
-/* Warps that do so where results are known only together: a warp waits for the last of its chains, and that for all other warps, which had
- * their turns between its first and its last. full: cycles of a link where the pipes are. */
+/* Warps that do so if results are known only together. A warp waits for the last of its chains. That one waits for all
+ * other warps, which had their turns between the warp's first chain and its last. Time `full` is the cycles of a link
+ * at which the pipes are full. */
 static uint32_t first_held_up(const struct sim_spec *s, const struct link *l, uint32_t n, double full, double part)
 {
 	uint32_t w = 1;
@@ -241,8 +243,8 @@ static uint32_t first_held_up(const struct sim_spec *s, const struct link *l, ui
 	return w;
 }
 
-/* Warps that do so for certain where some are preferred: between two chains of one that is not, another one may have its turn, each time.
- * As many as just fill the pipe without that leave gaps in it. */
+/* Warps that do so for certain if some are preferred. Between two chains of one that is not, another one may have its
+ * turn, each time. As many as just fill the pipe without that leave gaps in it. */
 static uint32_t first_put_off(const struct sim_spec *s, const struct link *l, uint32_t n, double part)
 {
 	const double most = links_apart(s, l, n, l->alone[n], most_warps(s)),
@@ -253,8 +255,8 @@ static uint32_t first_put_off(const struct sim_spec *s, const struct link *l, ui
 	return w;
 }
 
-/* Warps that do so for certain where chains of one warp and of another come when the pipe is busy: how often depends on how the warps began, and
- * the end of a loop lets them begin anew. */
+/* Warps that do so for certain if chains of one warp and of another come when the pipe is busy. How often that happens
+ * depends on how the warps began, and the end of a loop lets them begin anew. */
 static uint32_t first_in_step(const struct sim_spec *s, const struct link *l, uint32_t n, double part)
 {
 	const double best = best_cycles(s, l, n, true);
@@ -338,8 +340,8 @@ static void tell_class(struct telling *t, const struct sim_spec *s, const struct
 	}
 }
 
-/* Work items that take as long as one warp: as many blocks on each SM as its pipelines take at once, and as it has room for, of an eighth
- * of its threads or, where one of those is too much already, of a warp. */
+/* Work items that take as long as one warp. Each SM has as many blocks as its pipelines take at once, and as it has
+ * room for. A block is an eighth of its threads, or a warp if one of those is too much already. */
 static void tell_items(struct telling *t, const struct sim_spec *s, const struct link *l)
 {
 	static const double flat[] = {FLAT - UNSURE, FLAT, FLAT + UNSURE};
@@ -355,7 +357,8 @@ static void tell_items(struct telling *t, const struct sim_spec *s, const struct
 		     blocks[i] < room && round_cycles(s, l, 1, (blocks[i] + 1) * warps, true) <= flat[i] * l->alone[1];)
 			blocks[i]++;
 	const double each = (double)warps * s->warp_size * s->sm_count;
-	/* Where warps do not take turns those that are behind may miss theirs, when what fills the pipe leaves hardly any free. */
+	/* If warps do not take turns, those that are behind may miss theirs when what fills the pipe leaves hardly any
+	 * free. */
 	const uint32_t more = blocks[1] * warps + (blocks[1] * warps + NEARLY - 1) / NEARLY;
 	const bool behind = s->policy != CORE_ROUND_ROBIN && round_cycles(s, l, 1, more, true) > l->alone[1];
 	const struct truth one = {.key = "pipeline.items",

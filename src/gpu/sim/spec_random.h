@@ -69,8 +69,8 @@ void spec_random_turns(struct str *out, uint64_t seed, double nearest);
 /* Cycles of the load/store pipe for each instruction. */
 void spec_random_values(struct str *out, uint64_t seed);
 void spec_random_loads(struct str *out, uint64_t seed, double nearest);
-/* The banks of the shared memory: how wide they are, and after how many bytes the next one follows. one_word: a pass brings one to
- * several threads, no more. */
+/* The banks of the shared memory: how wide they are, and after how many bytes the next one follows. With one_word, a
+ * pass brings one word to several threads, no more. */
 void spec_random_banks(struct str *out, uint64_t seed, bool one_word);
 /* Whether a second instruction of a warp goes out with the first. */
 void spec_random_dual(struct str *out, uint64_t seed);

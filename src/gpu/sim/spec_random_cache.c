@@ -200,8 +200,8 @@ static void texture_level(struct stream *d, uint64_t seed, const char *stem, lon
 	spec_random_interval(d->out, stem, seed, latency);
 }
 
-/* Whether the last level of textures is the global path's L2, which each level above it has to fit into. size, line: of that level, 0: there
- * is none. */
+/* Whether the last level of textures is the global path's L2, which each level above it has to fit into. The level
+ * above has `size` and `line`, 0 if there is none. */
 static bool roll_common(struct str *out, uint64_t seed, const char *stem, long long size, int line, int latency)
 {
 	struct stream d = stream_of(out, "texture in the L2", seed);
@@ -298,8 +298,8 @@ static void roll_path(struct stream *d, const char *path, int page, uint64_t see
 	}
 }
 
-/* Through the L2, where all data of the path go through it, too: page table entries that nothing displaces are one more level of
- * the TLB by every timing. */
+/* A walk may go through the L2, as all data of the path then do. Page table entries that nothing displaces would be one
+ * more level of the TLB by every timing. */
 static void roll_walk(struct str *out, uint64_t seed, const char *stem)
 {
 	struct stream d = stream_of(out, "tlb walk", seed);

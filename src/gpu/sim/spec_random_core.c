@@ -11,8 +11,8 @@ static unsigned long long between(struct rng *r, unsigned long long lo, unsigned
 	return lo + rng_below(r, hi - lo + 1);
 }
 
-/* The first cache of constants that can be the second one of instructions, which holds more than the first and less than the largest
- * kernels; NULL: there is none. */
+/* The first cache of constants that can be the second one of instructions. That has to hold more than the first and
+ * less than the largest kernels. NULL: there is none. */
 static const char *in_common(const struct str *out, struct rng *r, unsigned long long line, unsigned long long size)
 {
 	static const char *const stems[] = {"cache.constant.l1", "cache.constant.l2", "cache.constant.l3"};
@@ -244,8 +244,9 @@ void spec_random_turns(struct str *out, uint64_t seed, double nearest)
 		str_addf(out, "core.warp_interval = %llu cycles # guess: drawn\n", between(&r, 2, most));
 }
 
-/* What the load/store pipe takes for each instruction: of some kinds of memory, in quarters of a cycle. With what it takes for a
- * transaction, which is no more than four cycles, it is free before the nearest answer is there: else that is never seen. */
+/* What the load/store pipe takes for each instruction: of some kinds of memory, in quarters of a cycle. A transaction
+ * takes no more than four cycles. With that the pipe is free before the nearest answer is there, as otherwise the time
+ * is never seen. */
 void spec_random_loads(struct str *out, uint64_t seed, double nearest)
 {
 	static const char *const memories[] = {"global", "shared", "constant"};

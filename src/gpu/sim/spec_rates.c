@@ -1,5 +1,5 @@
-/* What a stream of loads should draw from each place: between what the narrowest place on its way lets through and what is left
- * when a request always finds all others before it. */
+/* What a stream of loads should draw from each place. It is at most what the narrowest place on its way lets through.
+ * It is at least what is left when a request always finds all others before it. */
 #include "gpu/sim/spec_tell.h"
 #include <math.h>
 #include <stdio.h>
@@ -22,8 +22,8 @@ static double segment(const struct sim_spec *s)
 	return s->coalesce == COALESCE_LINES ? s->coalesce_segment : 128;
 }
 
-/* Requests that go out for a segment all of whose bytes are loaded: entries that serve fewer lanes than want it need several, and each
- * takes its turns as if it were alone. */
+/* Requests that go out for a segment all of whose bytes are loaded. Entries that serve fewer lanes than want it need
+ * several. Each takes its turns as if it were alone. */
 static double requests(const struct sim_spec *s)
 {
 	if (s->outstanding != OUTSTANDING_MSHR || !s->outstanding_merge)
@@ -45,8 +45,8 @@ static double missed_port(const struct sim_spec *s, double port)
 	return s->recorders ? s->recorders * LOAD / s->record : port;
 }
 
-/* The same of loads that ask the L1 first. Where its data lie in banks, words side by side take what finding their lines takes; banks that know
- * single words only are left out. */
+/* The same of loads that ask the L1 first. If its data lie in banks, words side by side take what finding their lines
+ * takes. Banks that know single words only are left out. */
 static double l1_port(const struct sim_spec *s)
 {
 	const struct cache_spec *l1 = &s->global.level[0];
@@ -171,15 +171,15 @@ static void tell_memory(struct teller *t, const struct sim_spec *s)
 			fetch = fmax(fetch, fill(c));
 	}
 	struct way w = way(s->sm_count * under_way(s, false), s->global.memory_latency);
-	/* A miss of the L2 fetches several of an SM's pieces: those that find no entry in the table come when the first has brought
-	 * them. */
+	/* A miss of the L2 fetches several of an SM's pieces. Pieces that find no entry in the table come when the
+	 * first has brought them. */
 	if (s->has_l2) {
 		const double whole = fill(&s->global.level[1]),
 			     piece = s->has_l1 ? fill(&s->global.level[0]) : segment(s);
 		if (piece < whole)
 			w.quickest += (whole - piece) / whole * (s->global.level[1].latency - w.latency);
 	}
-	/* Where no cache knows what is on its way, each request moves the segment anew. */
+	/* If no cache knows what is on its way, each request moves the segment anew. */
 	pass(&w, s->dram_bandwidth / (s->has_l1 || s->has_l2 ? 1 : requests(s)));
 	pass(&w, s->sm_count * missed_port(s, l1_port(s)));
 	pass(&w, spec_l2_port(s));
@@ -211,7 +211,8 @@ static void tell_memory(struct teller *t, const struct sim_spec *s)
 	}
 }
 
-/* A warp alone waits for its own last parting, too, where that takes longer than the way from one branch to the next; and for its turn. */
+/* A warp alone waits for its turn. It also waits for its own last parting, if that takes longer than the way from one
+ * branch to the next. */
 static void tell_parting(struct teller *t, const struct sim_spec *s)
 {
 	const double late = fmax(s->branch_split_issue - s->branch_split - 2 * s->branch_latency, 0);

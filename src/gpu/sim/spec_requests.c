@@ -1,5 +1,5 @@
-/* The part of a description that says how requests travel: tables of what is outstanding, coalescing, partitions and banks of
- * the memory, atomics, banks of the shared memory. */
+/* The part of a description that says how requests travel. It has tables of what is outstanding, coalescing, partitions
+ * and banks of the memory, atomics, and banks of the shared memory. */
 #include "gpu/sim/spec_file.h"
 #include <math.h>
 #include <stdio.h>
@@ -197,7 +197,8 @@ static void tell_fits(struct teller *t, const struct sim_spec *s, uint32_t loads
 			    slack ? 1 : 0);
 }
 
-/* What the L2's port gives one line behind the other hides who waits for a recorder; and so does a pipe that takes a warp no sooner. */
+/* The L2's port hides who waits for a recorder, as it gives one line behind the other. A pipe that takes a warp no
+ * sooner does so, too. */
 static void tell_parallel(struct teller *t, const struct sim_spec *s)
 {
 	const struct cache_spec *l2 = s->has_l2 ? &s->global.level[1] : NULL;

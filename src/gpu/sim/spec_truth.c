@@ -32,7 +32,7 @@ static const char *policy_name(enum cache_policy p)
 	return names[p];
 }
 
-/* A set of one line leaves nothing to choose, and with two the line that was not used last is all that plru and nru know. */
+/* A set of one line leaves nothing to choose. With two, all that plru and nru know is which line was not used last. */
 static void tell_policy(struct teller *t, const struct cache_spec *c, const char *stem)
 {
 	char key[KEY_BYTES];

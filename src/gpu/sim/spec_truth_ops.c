@@ -25,8 +25,8 @@ static const struct op_spec *same_timing(const struct sim_spec *s, uint32_t i)
 	return NULL;
 }
 
-/* A whole block is no faster than its lanes, nor than its links one after the other; what it loses beside, as to code that is not at hand, the
- * description does not say. The clock is read twice, in steps. */
+/* A whole block is no faster than its lanes, nor than its links one after the other. The description does not say what
+ * it loses beside, as to code that is not at hand. The clock is read twice, in steps. */
 static void tell_block(struct teller *t, const struct sim_spec *s, const struct op_spec *o, const char *key)
 {
 	enum { LINKS = 128 };

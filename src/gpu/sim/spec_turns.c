@@ -1,5 +1,6 @@
-/* How long warps that take turns need for a link of each of their chains, turn by turn: where a chain's latency is no whole number of turns of
- * its pipe, a chain of one warp may come when another warp's has the pipe, over and over again. */
+/* How long warps that take turns need for a link of each of their chains, turn by turn. A chain's latency may be no
+ * whole number of turns of its pipe. A chain of one warp may then come while another warp's has the pipe, over and over
+ * again. */
 #include "gpu/sim/spec_file.h"
 #include <math.h>
 

@@ -378,8 +378,8 @@ static double drawn(const struct twin *t)
 	return most;
 }
 
-/* What the pipe takes for a load of global memory besides its transactions. one: bytes a cycle of an SM, with 16 of each lane. 0: nothing
- * says that there is such a time. */
+/* What the pipe takes for a load of global memory besides its transactions. An SM loads `one` bytes a cycle with 16 of
+ * each lane. 0: nothing says that there is such a time. */
 static double request(const struct twin *t, double segment, double one, double *issue)
 {
 	const struct finding *l2 = twin_found(t, "cache.global.l2.bandwidth");
@@ -477,8 +477,8 @@ static bool timed_atomics(const struct twin *t)
 	       fabs(atomic - load) > 2;
 }
 
-/* What an atomic unit takes for a transaction besides its threads: those on a line of words share a few transactions, and those far apart have one
- * each. 0: nothing says so. */
+/* What an atomic unit takes for a transaction besides its threads. Threads on a line of words share a few transactions,
+ * and those far apart have one each. 0: nothing says so. */
 static double atomic_request(const struct twin *t)
 {
 	const struct finding *apart = twin_found(t, "atomic.add.distinct"), *line = twin_found(t, "atomic.add.line");

@@ -5,9 +5,9 @@
 #include "base/str.h"
 #include "data/run.h"
 
-/* Appends the description (doc/gpu-file.md). MEASURED and LIKELY findings are lines with their interval. What nobody measured is derived from other
- * findings, or taken from a shipped GPU, as far as that changes no finding; the file's head lists it. like: the shipped GPU to take it
- * from; NULL: the nearest. 0, or negative and a sentence. */
+/* Appends the description (doc/gpu-file.md). MEASURED and LIKELY findings are lines with their interval. What nobody
+ * measured is derived from other findings, or taken from a shipped GPU, as far as that changes no finding. The file's
+ * head lists it. The shipped GPU is `like`, or the nearest if NULL. Returns 0, or negative and a sentence. */
 int spec_twin(struct str *out, const struct run *r, const char *like, struct err *e);
 
 #endif

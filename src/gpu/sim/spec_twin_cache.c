@@ -80,7 +80,8 @@ static void geometry(const struct twin *t, const char *stem, struct level *v)
 	v->sets = lines / ways;
 }
 
-/* How much more lines of the far half of the last cache take: two latencies of lines are those of its halves. 0: no halves were seen. */
+/* How much more lines of the far half of the last cache take. Two latencies of lines are those of its halves. 0: no
+ * halves were seen. */
 double twin_far_extra(const struct twin *t)
 {
 	const struct finding *f = of(t, "cache.global.l2", "latency_classes");
@@ -416,7 +417,8 @@ static bool alike(const struct twin *t, const char *a, const char *b)
 	return x && y && compare_findings(x, y) != COMPARE_CONTRADICT;
 }
 
-/* Textures that ask the L2 first, and wait for it and for memory as loads do: nothing says that they have a way of their own. */
+/* Whether textures ask the L2 first, and wait for it and for memory as loads do. Nothing then says that they have a way
+ * of their own. */
 static bool way_of_loads(const struct twin *t)
 {
 	const struct finding *f = of(t, "cache.texture.l1", "shared_with");
@@ -425,7 +427,8 @@ static bool way_of_loads(const struct twin *t)
 	       alike(t, "memory.texture.latency", "memory.global.latency");
 }
 
-/* A warp's read takes the pipe once for each row of texels that it wants, so that rates say what one row takes at the most. */
+/* A warp's read takes the pipe once for each row of texels that it wants. Rates thus say what one row takes at the
+ * most. */
 static void texture_issue(struct twin *t)
 {
 	static const struct {

@@ -103,7 +103,8 @@ static bool may_lend(const struct twin *t, const char *key)
 	return true;
 }
 
-/* Where the base says another thing of a key that is guessed, that is a choice; the base's comes first unless other findings say so. */
+/* If the base says another thing of a key that is guessed, that is a choice. The base's comes first unless other
+ * findings say so. */
 static void lend(struct twin *t)
 {
 	char why[NAME_BYTES + 8];

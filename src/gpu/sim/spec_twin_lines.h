@@ -60,8 +60,9 @@ void twin_print(const struct twin *t, struct str *out, struct str *guessed);
 /* ---- spec_twin_fit.c ---- */
 /* Opens the shipped GPU that lends lines: `like`, or the nearest to the run's device. 0, or negative and a sentence. */
 int twin_base(struct twin *t, const char *like, struct err *e);
-/* Adds the lines that the base has and the twin has not, and chooses among guesses: those by which what a probe should find on the twin
- * contradicts the fewest of the run's findings. 0, or negative and a sentence: the lines do not make a GPU. */
+/* Adds the lines that the base has and the twin has not, and chooses among guesses. It takes those that contradict the
+ * fewest of the run's findings by what a probe should find on the twin. Returns 0, or negative and a sentence: the
+ * lines do not make a GPU. */
 int twin_fit(struct twin *t, struct err *e);
 
 #endif

@@ -23,7 +23,8 @@ struct wait {
 	double cycles, tolerance;
 };
 
-/* Of a load of one thread by this path: by the nearest level, or one that misses all of them. l1: it asks the L1 of global memory. */
+/* The wait for a load of one thread by this path, answered by the nearest level or missing all of them. With `l1` it
+ * asks the L1 of global memory. */
 static struct wait wait_by(const struct sim_spec *s, const struct path_spec *p, bool global, bool nearest, bool l1)
 {
 	struct wait w = {p->memory_latency + s->dram.row_miss / 2, s->dram.row_miss / 2};
@@ -58,7 +59,8 @@ static struct wait wait_of(const struct sim_spec *s, const struct path_spec *p, 
 	return wait_by(s, p, global, nearest, s->has_l1);
 }
 
-/* Cycles an SM takes for one warp load of 4 bytes that hits, with as many warps as it has room for and `others` additions to each. */
+/* Cycles an SM takes for one warp load of 4 bytes that hits. It has as many warps as it has room for, and each adds
+ * `others` additions. */
 static double issue_of(const struct sim_spec *s, const struct path_spec *p, double latency, double others, bool alone)
 {
 	const double threads = fmax(s->max_threads_per_block, s->max_threads_per_sm), warps = threads / s->warp_size,
@@ -89,9 +91,9 @@ static int tell_stream(const struct sim_spec *s, const char *space, uint32_t byt
 	return rc ? rc : each(ctx, &(struct truth){.key = key, .number = rate, .tolerance = tolerance * rate});
 }
 
-/* How many times a stream may fetch what a warp's load wants: where a cache fills more than that at once, the neighbours' loads find the
- * rest of it there, unless what all warps have under way drives it out first. An SM's own fills more than a block wants side by side: the
- * neighbours are on other SMs, which fetch it as well. */
+/* How many times a stream may fetch what a warp's load wants. If a cache fills more than that at once, the neighbours'
+ * loads find the rest there. What all warps have under way may drive it out first, however. An SM's own cache fills
+ * more than a block wants side by side. The neighbours are on other SMs then, which fetch it as well. */
 static double fetched_again(const struct sim_spec *s, double warp)
 {
 	const double block = fmax(1, (double)BLOCK / s->warp_size) * warp;
@@ -141,8 +143,8 @@ static struct wait global_stream(const struct sim_spec *s, uint32_t bytes, doubl
 		 add->throughput > 0 ? 2 * s->warp_size / add->throughput : 0);
 	const bool clear = memory > 2 * fmax(fmax(pipe, wait), beside) && s->outstanding == OUTSTANDING_NONE &&
 			   !s->dram.banks && memory > 8;
-	/* Blocks that an SM has no place for come when others have ended, wherever that is: the last of them may have a few SMs read
-	 * alone. */
+	/* Blocks that an SM has no place for come when others have ended, wherever that is. The last of them may have a
+	 * few SMs read alone. */
 	const double blocks = fmax(1, floor(fmin(BLOCKS * BLOCK, s->max_threads_per_sm) / BLOCK)),
 		     late =
 			 s->max_blocks_per_sm && s->max_blocks_per_sm < blocks ? 1 - s->max_blocks_per_sm / blocks : 0;
@@ -156,9 +158,9 @@ static struct wait global_stream(const struct sim_spec *s, uint32_t bytes, doubl
 			     clear && even ? 3 * STREAM + late + more : UNCLEAR};
 }
 
-/* Cycles of one warp on each SM for a load of global memory, of as many as 64 bytes a thread hold and no more than 8: the first one's
- * latency, what keeps the others apart, and a few instructions behind the last. Clear where each load misses all caches and waits for
- * others less than for the memory. */
+/* Cycles of one warp on each SM for a load of global memory. The warp makes as many as 64 bytes a thread hold, and no
+ * more than 8. They are the first one's latency, what keeps the others apart, and a few instructions behind the last.
+ * Clear if each load misses all caches and waits for others less than for the memory. */
 static struct wait alone_of(const struct sim_spec *s, uint32_t bytes)
 {
 	const uint32_t loads = bytes > 8 ? 64 / bytes : 8, flight = s->loads_in_flight ? s->loads_in_flight : loads,
@@ -210,8 +212,9 @@ static int tell_streams(const struct sim_spec *s, int (*each)(void *ctx, const s
 	return rc;
 }
 
-/* Levels that a random walk through a growing array meets on this path. Those of nearly one size or one latency are met as one, and
- * then the number of all that follow is not clear; nor is it where misses of a translation cost as much as a level. */
+/* Levels that a random walk through a growing array meets on this path. Those of nearly one size or one latency are met
+ * as one. The number of all that follow is then not clear. It is not clear either if misses of a translation cost as
+ * much as a level. */
 static int tell_levels(const struct sim_spec *s, const struct path_spec *p, bool global,
 		       int (*each)(void *ctx, const struct truth *t), void *ctx)
 {

@@ -75,7 +75,8 @@ static bool is_uniform(const struct func_inst *i, const struct func_info *n)
 	}
 }
 
-/* Of each row: it holds only what instructions take where it stands, or what a block has once, and so is no register of a thread. */
+/* For each row, whether it holds only what instructions take at its place, or what a block has once. Such a row is no
+ * register of a thread. */
 static bool *find_names(const struct func_program *p)
 {
 	bool *none = mem_zero((size_t)p->rows + p->preds + 1, sizeof *none), changed = none;

@@ -219,7 +219,7 @@ int decode_frame_init(struct decoder *d, struct decode_frame *f, const struct de
 		      const struct ptx_func *func, int32_t index);
 void decode_frame_free(struct decode_frame *f);
 int decode_body(struct decoder *d, struct decode_frame *f);
-/* Where a .param of the callee lives: in the caller's variable, or in a place of its own for a register. */
+/* The place of a callee's .param: the caller's variable, or a place of its own for a register. */
 int decode_param_place(struct decoder *d, struct decode_frame *caller, const struct ptx_operand *o,
 		       const struct ptx_param *q, uint64_t *slot);
 /* decode_frames.c: functions that call themselves */

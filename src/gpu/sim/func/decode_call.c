@@ -1,4 +1,5 @@
-/* Calls of what no module has: vprintf, __assertfail, malloc and free; and calls through registers, which go to one of the functions whose address is taken. */
+/* Calls of what no module has: vprintf, __assertfail, malloc and free. Calls through registers go to one of the
+ * functions whose address is taken. */
 #include "decode.h"
 #include <string.h>
 

@@ -216,7 +216,7 @@ static void post_dominators(const struct graph *g, const uint32_t *order, const 
 	}
 }
 
-/* Where the only way out is a guarded exit, that edge has to count after all. */
+/* If the only way out is a guarded exit, that edge has to count after all. */
 static bool open_guarded_exits(const struct decoder *d, struct graph *g, const uint32_t *number)
 {
 	bool any = false;

@@ -3,8 +3,8 @@
 #include "decode.h"
 #include <string.h>
 
-/* A thread has 255 registers at most (CUDA C++ Programming Guide, compute capabilities): as many rows rest before one serves
- * again, so that sharing keeps no load from standing early. */
+/* A thread has 255 registers at most (CUDA C++ Programming Guide, compute capabilities). As many rows rest before one
+ * serves again, so that sharing keeps no load from standing early. */
 #define REST 255u
 
 enum { NARROW, WIDE, PREDICATE };

@@ -1,5 +1,5 @@
-/* Texture reads and surfaces. The record has no room for eight rows but in pieces: destinations as of a load (dst, more[0..2]), a: the
- * handle, b c more[3]: the coordinates, imm: TEX_ code. */
+/* Texture reads and surfaces. The record has no room for eight rows but in pieces. Destinations are as of a load: dst,
+ * more[0..2]. The handle is in a, the coordinates are in b, c and more[3], and the TEX_ code is in imm. */
 #include "decode.h"
 #include <string.h>
 

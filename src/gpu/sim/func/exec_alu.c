@@ -68,7 +68,7 @@ INLINE float flush(float v)
 	return from_bits((u & 0x7f800000u) ? u : u & 0x80000000u);
 }
 
-/* As the hardware flushes results (seen on an H200): what is too small before it is rounded, even if rounding would make a
+/* Flushes as the hardware does (seen on an H200): what is too small before it is rounded. Rounding might have made a
  * normal number of it. */
 INLINE float flush_exact(float v, double exact)
 {
@@ -100,7 +100,7 @@ INLINE uint32_t reverse32(uint32_t v)
 }
 
 /* The multiply-add of compute capability 1.x keeps 24 bits of the product, towards zero, before it adds. The product of
- * two floats is exact in a double, and what a float has no room for is cut off there: so there is no branch. */
+ * two floats is exact in a double. What a float has no room for is cut off there, which needs no branch. */
 INLINE float truncated_product(float x, float y)
 {
 	const double exact = (double)x * y;

@@ -100,8 +100,9 @@ void exec_wide_movmatrix(struct func_warp *w, const struct func_inst *i, uint32_
 }
 EXEC_FORWARD(movmatrix)
 
-/* The begin of a lane's part of a matrix that wmma loads or stores. a: base, b: elements from line to line, imm: bits of an element,
- * more: bytes of a lane's part, bytes of a line, wide base. With more[3] the matrix lies across: where element more[3] - 1 of the part is. */
+/* The begin of a lane's part of a matrix that wmma loads or stores. In a: base; b: elements from line to line; imm:
+ * bits of an element. In more[0..2]: bytes of a lane's part, bytes of a line, wide base. With more[3] the matrix lies
+ * across, and element more[3] - 1 of the part is asked for. */
 void exec_wide_wmma_place(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
 	EACH_LANE(l, mask)

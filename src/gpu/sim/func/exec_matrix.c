@@ -1,8 +1,8 @@
 /* Matrix operations of a warp: fragments of mma.sync and wmma, and the products of them.
  *
- * mma.sync and ldmatrix spread elements over lanes as the PTX manual draws it. wmma leaves that open, and here lane l holds the l-th part of
- * the matrix as it lies in memory. A sum of binary32 is done as tensor cores do it, where that is known (tests/isa/h200.matrix); else in double
- * precision, rounded once. */
+ * Operations mma.sync and ldmatrix spread elements over lanes as the PTX manual draws it. The manual leaves that open
+ * for wmma; here lane l holds the l-th part of the matrix as it lies in memory. A sum of binary32 is done as tensor
+ * cores do it, where that is known (tests/isa/h200.matrix); else in double precision, rounded once. */
 #include "exec.h"
 #include <float.h>
 #include <limits.h>
@@ -84,7 +84,8 @@ struct fragment {
 	unsigned quad;	 /* of m8n8k4 of binary16: 1 + which four lanes, and those sixteen on; 0: all lanes */
 };
 
-/* m8n8k4 of binary16 (PTX manual, matrix fragments): lanes 16 to 31 hold the lower half of A, C and D, and the right one of B. */
+/* m8n8k4 of binary16 (PTX manual, matrix fragments). Lanes 16 to 31 hold the lower half of A, C and D, and the right
+ * one of B. */
 static void place_of_quad(const struct fragment *f, unsigned lane, unsigned i, unsigned *y, unsigned *x)
 {
 	const unsigned member = lane % EXEC_GROUP, half = lane / 16 * 4;
@@ -100,7 +101,7 @@ static void place_of_quad(const struct fragment *f, unsigned lane, unsigned i, u
 	}
 }
 
-/* Where element i of a lane's fragment lies, elements counted through its registers. */
+/* The place of element i of a lane's fragment, elements counted through its registers. */
 static void place_of(const struct fragment *f, unsigned lane, unsigned i, unsigned *y, unsigned *x)
 {
 	unsigned bits = bits_of(f->format), per = bits >= 32 ? 1 : 32 / bits, reg = i / per, at = i % per;
@@ -176,8 +177,8 @@ static double cut(double v, int least)
 	return ldexp(trunc(ldexp(v, -least)), least);
 }
 
-/* Of several that are no numbers the last one of b stays, else what the sum is, else the one of a, made quiet (seen on an H200): what fma takes differs
- * from processor to processor. */
+/* Of several NaNs, one of q stays before one of the sum, and that before one of p, made quiet (seen on an H200). Which
+ * one the host's fma takes differs from processor to processor. */
 static double add_product(double p, double q, double sum)
 {
 	return q != q ? q + 0 : sum != sum ? sum + 0 : p != p ? p + 0 : fma(p, q, sum);
@@ -225,8 +226,9 @@ static enum terms fused(double *c, const double *p, const double *q, unsigned n,
 	return TERMS_FINITE;
 }
 
-/* Numbers of 8 bits: the products of each register's two lower bytes, then those of the two upper ones, as if they were of 16 bits; c is added at
- * the end, rounded. To binary16 every step is rounded. False: not only finite terms. */
+/* Numbers of 8 bits. The products of each register's two lower bytes are summed, then those of the two upper ones, as
+ * if they were of 16 bits. The end is to add c, rounded. To binary16 every step is rounded. False: not only finite
+ * terms. */
 static bool fused_bytes(double *c, const double *p, const double *q, unsigned n, const struct fusing *r, bool narrow)
 {
 	double half[2][MOST_K], sum = 0;
@@ -389,8 +391,8 @@ EXEC_FORWARD(mma)
 
 enum { LINES = 16, GROUP_N = 256, GROUP_K = 64 }; /* of one warp; columns and elements of a product, at most */
 
-/* A matrix in shared memory by its descriptor: where it begins, the distances of its parts, how 16-byte pieces trade places (PTX manual,
- * asynchronous warpgroup level matrix operations, shared memory layout). */
+/* A matrix in shared memory by its descriptor (PTX manual, asynchronous warpgroup level matrix operations, shared
+ * memory layout). It says where the matrix begins, the distances of its parts, and how 16-byte pieces trade places. */
 struct matrix_place {
 	uint64_t start, leading, stride, swizzle; /* swizzle: bits of the address that others are added to; 0: none */
 	uint64_t turned;			  /* by so many lines the swizzle begins later than the address says */

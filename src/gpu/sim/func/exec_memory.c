@@ -62,8 +62,8 @@ static uint8_t *shared(const struct func_warp *w, uint64_t address, unsigned byt
 	return w->block->cluster->block[rank]->shared + at;
 }
 
-/* w->space says where the first lane's is, but for lanes in global memory,
- * which tell for all, and for a fault, which is what is asked about then. */
+/* The first lane's space becomes w->space. Lanes in global memory tell it for all, and so does a fault, as that is what
+ * is asked about then. */
 uint8_t *exec_find(struct func_warp *w, int space, uint32_t lane, uint64_t address, unsigned bytes, bool write)
 {
 	const struct func_launch *k = w->block->launch;

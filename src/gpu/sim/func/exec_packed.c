@@ -380,8 +380,9 @@ void exec_wide_elect(struct func_warp *w, const struct func_inst *i, uint32_t ma
 }
 EXEC_FORWARD(elect)
 
-/* bar.red before its barrier: adds the warp's lanes to what the block counts. A warp's next count is another one, and the one after that
- * is cleared, so that nobody's result is taken away before it is read. a: number; more[0]: predicate, more[1]: negated */
+/* bar.red before its barrier: adds the warp's lanes to what the block counts. A warp's next count is another one, and
+ * the one after that is cleared, so that nobody's result is taken away before it is read. In a: number; more[0]:
+ * predicate; more[1]: negated */
 void exec_wide_count_in(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
 	unsigned n = exec_row(w, i->a)[__builtin_ctz(mask)] & 15, turn = w->counted[n];

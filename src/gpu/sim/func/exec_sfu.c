@@ -1,7 +1,8 @@
 /* The special function unit around its tables (sfu.h).
  *
- * In front of a table stands what brings the argument into its range: the exponent for reciprocals, roots and logarithms, a fixed-point
- * number with 23 bits of fraction for 2^x, the angle as quarters of a turn for sin and cos. */
+ * In front of a table stands what brings the argument into its range. Reciprocals, roots and logarithms use the
+ * exponent, and 2^x a fixed-point number with 23 bits of fraction. The functions sin and cos use the angle as quarters
+ * of a turn. */
 #include "exec.h"
 #include <float.h>
 #include <math.h>

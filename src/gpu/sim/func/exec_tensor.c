@@ -64,8 +64,8 @@ static unsigned piece_of(const struct func_tensor *t, int32_t first, uint64_t fl
 		   : PIECE;
 }
 
-/* A box begins at a multiple of 16 bytes, or it is an illegal instruction (seen on an H200, as what is said of faults below).
- * dst: pieces, more[0]: bytes of the box. a: the map; b: the first coordinate; imm: flags */
+/* A box begins at a multiple of 16 bytes, or it is an illegal instruction (seen on an H200, as the faults below). In
+ * dst: pieces; more[0]: bytes of the box. In a: the map; b: the first coordinate; imm: flags */
 void exec_wide_tensor(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
 	EACH_LANE(l, mask)
@@ -139,8 +139,9 @@ static uint64_t fill_of(const struct func_tensor *t)
 	return t->nan ? EXEC_OOB16 * 0x1000100010001ull : 0;
 }
 
-/* Piece c of a box. a: map, b: shared memory; imm: rows of the coordinates and offsets in program->many. dst: global address, more[0]: shared
- * one, more[1]: what it is, as decode_tensor.c tells apart, more[2]: what stands for elements outside; more[3]: TENSOR_ flags */
+/* Piece c of a box. In a: the map; b: shared memory; imm: rows of the coordinates and offsets in program->many. In dst:
+ * the global address; more[0]: the shared one; more[1]: its kind, as decode_tensor.c tells apart. In more[2]: what
+ * stands for elements outside; more[3]: TENSOR_ flags */
 void exec_wide_tensor_piece(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
 	const uint16_t *rows = w->block->launch->program->many + (uint32_t)i->imm;

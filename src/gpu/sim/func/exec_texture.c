@@ -1,7 +1,8 @@
 /* Texture reads: coordinates to texels, texels to values, and a filter between them.
  *
- * A coordinate becomes one texel, or under the linear filter two of them and a fraction of so many bits (one value more than they
- * have, so that 1 is one of them). The sum over the 2, 4 or 8 texels is exact but for one rounding at its end. */
+ * A coordinate becomes one texel, or under the linear filter two of them and a fraction. The fraction has one value
+ * more than its bits have, so that 1 is one of them. The sum over the 2, 4 or 8 texels is exact but for one rounding at
+ * its end. */
 #include "exec.h"
 #include <math.h>
 #include <string.h>
@@ -353,7 +354,7 @@ EXEC_FORWARD(query)
 
 /* ---- surfaces: an address for the load or store behind it ---- */
 
-/* Where coordinate x lies of [0, n), an access of so many of them; false: outside. */
+/* The place of coordinate x in [0, n), for an access of so many elements; false: outside. */
 static bool on_axis(const struct func_inst *i, int32_t x, uint64_t n, uint64_t of, uint64_t *at)
 {
 	const uint64_t last = n > of ? n - of : 0;

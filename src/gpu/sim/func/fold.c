@@ -85,7 +85,8 @@ static bool changes_shared(const struct func_inst *i)
 	       (i->kind == FUNC_LOAD && i->space == PTX_GENERIC);
 }
 
-/* The one instruction that reads what the load at k writes, before something writes it again; 0: there is none, or it is none that takes it. */
+/* The one instruction that reads what the load at k writes, before something writes it again. Returns 0 if there is
+ * none, or it takes no such operand. */
 static uint32_t user_of(const struct func_program *p, const bool *leader, uint32_t k)
 {
 	const uint16_t row = p->info[k].write[0];

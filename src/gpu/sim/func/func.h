@@ -1,13 +1,15 @@
 /* What an instruction does: lanes, masks, bytes. Knows no latency.
  *
- * decode.c turns one .entry of a PTX module into a program of fixed 32-byte records. time/ walks the program: it decides
- * when a record issues, calls its handler, and does pc, divergence, barriers and exits with the functions below.
+ * File decode.c turns one .entry of a PTX module into a program of fixed 32-byte records. Room time/ walks the program.
+ * It decides when a record issues, calls its handler, and does pc, divergence, barriers and exits with the functions
+ * below.
  *
- * Registers of a warp are rows of 32 lanes, side by side: a row is 128 bytes, row r starts at reg + 32 * r and lane l of it
- * is reg[32 * r + l]. A 64-bit register is two rows in a row, read as uint64_t[32] (not as low and high halves). 8- and
- * 16-bit registers and f16 use one row, value in the low bits, the rest zero (sign is extended by the operations that need
- * it). f16x2 is a 32-bit row. Predicates are 32-bit masks, one a predicate. Literals live in rows of their own, the same in every warp, so
- * that handlers know only rows. Calls of .func are inlined by decode, but for functions that call themselves.
+ * Registers of a warp are rows of 32 lanes, side by side. A row is 128 bytes; row r starts at reg + 32 * r, and its
+ * lane l is reg[32 * r + l]. A 64-bit register is two rows in a row, read as uint64_t[32], not as low and high halves.
+ * Registers of 8 and 16 bits, and f16, use one row, with the value in the low bits and the rest zero. The sign is
+ * extended by the operations that need it. An f16x2 is a 32-bit row. Predicates are 32-bit masks, one a predicate.
+ * Literals live in rows of their own, the same in every warp, so that handlers know only rows. Calls of .func are
+ * inlined by decode, but for functions that call themselves.
  *
  * Who writes what: func.h, func_warp.c, func_memory.c belong to the timing room; decode*.c, exec*.c to the ptx room. */
 #ifndef FATHOM_FUNC_H
@@ -24,7 +26,8 @@
 #define FUNC_NONE    0xffffu	/* no row, no guard, no slot */
 #define FUNC_NO_JOIN UINT32_MAX /* paths meet only at exit */
 
-/* Each byte of local memory that the launch has not written: on real GPUs it is what earlier launches left, and 0 would hide that a kernel reads it. */
+/* Each byte of local memory that the launch has not written. On real GPUs it is what earlier launches left, and 0 would
+ * hide that a kernel reads it. */
 #define FUNC_LOCAL_LEFT 0xa5
 /* Blocks of a cluster: CUDA C++ Programming Guide, thread block clusters, beyond the portable 8. */
 #define FUNC_CLUSTER_MOST 16
@@ -189,8 +192,9 @@ struct func_target {
 	uint64_t globals;      /* where the module's .global variables begin, aligned to 256; 0: FUNC_MODULE_BASE */
 };
 
-/* Everything lives in arena a and nothing of it points into m, which is gone afterwards. -EINVAL with "name:line:column: sentence" when the entry does not exist or holds something
- * that is not executed; -ENOMEM. */
+/* Everything lives in arena a and nothing of it points into m, which is gone afterwards. Returns -EINVAL with
+ * "name:line:column: sentence" when the entry does not exist or holds something that is not executed. Returns -ENOMEM
+ * when memory ran out. */
 int func_decode(struct func_program **out, struct arena *a, const char *name, const struct ptx_module *m,
 		const char *entry, const struct func_target *t, struct err *e);
 
@@ -256,8 +260,8 @@ struct func_texture {
 uint64_t func_texture_place(const struct func_texture *t, uint64_t x, uint64_t y, uint64_t z); /* from base, in bytes */
 
 /* ---- local memory ----
- * A warp has room for all that its program names. A kernel mostly touches a little of it, so a piece gets its first content when it is
- * touched, and what is never touched costs the host nothing. */
+ * A warp has room for all that its program names. A kernel mostly touches little of it. A piece gets its first content
+ * when it is touched, and what is never touched costs the host nothing. */
 #define FUNC_LOCAL_PIECE 4096 /* bytes, as the host's pages */
 /* Most that one thread may have: CUDA C++ Programming Guide, technical specifications by compute capability. */
 #define FUNC_LOCAL_MOST(cc) ((cc) < 20 ? 16ull << 10 : 512ull << 10)
@@ -279,7 +283,7 @@ struct func_print {
 	uint32_t length;
 	bool lost;
 };
-/* Where kernels' malloc gets memory from, one call at a time. */
+/* The source of memory for kernels' malloc, one call at a time. */
 struct func_heap {
 	void *ctx;
 	uint64_t (*take)(void *ctx, uint64_t bytes); /* an address that is a multiple of 16; 0: there is none */
@@ -349,9 +353,9 @@ struct func_path { /* a set of lanes that waits on the reconvergence stack */
 };
 #define FUNC_STACK 128 /* a split makes two sets out of one, so FUNC_WIDEST lanes never need more */
 
-/* A warp. One of more than FUNC_LANES lanes goes through the handlers in two halves, as hardware passes a wide wavefront through
- * narrow pipes: `upper` has the registers of lanes 32 to 63 and what their handlers leave; pc, paths and clocks are only here.
- * Votes, matches and shuffles, whose masks have 32 bits in PTX, work within a half. */
+/* A warp. One of more than FUNC_LANES lanes goes through the handlers in two halves, as hardware passes a wide
+ * wavefront through narrow pipes. In `upper` are the registers of lanes 32 to 63 and what their handlers leave; pc,
+ * paths and clocks are only here. Votes, matches and shuffles, whose masks have 32 bits in PTX, work within a half. */
 struct func_warp {
 	struct func_warp *upper; /* NULL: at most FUNC_LANES lanes */
 	uint32_t *reg;		 /* program->rows rows, 64-byte aligned */
@@ -408,8 +412,8 @@ struct func_watch {
  * Memory handlers fill w->addr for each lane of the mask and set w->fault instead of touching memory outside. */
 typedef void func_wide_fn(struct func_warp *w, const struct func_inst *i, uint32_t mask);
 typedef void func_one_fn(struct func_warp *w, const struct func_inst *i, unsigned lane);
-/* Host memory that each lane of a store or atomic in the mask will write, and which lanes have any: asked before the handler runs,
- * by those who want to know whether it changes something. Leaves no fault. */
+/* Host memory that each lane of a store or atomic in the mask will write. Returns which lanes have any. Asked before
+ * the handler runs, by those who want to know whether it changes something. Leaves no fault. */
 uint32_t func_targets(struct func_warp *w, const struct func_inst *i, uint32_t mask, uint8_t *target[FUNC_LANES]);
 extern func_wide_fn *const func_wide[];
 extern func_one_fn *const func_one[];

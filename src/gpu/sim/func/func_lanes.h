@@ -5,8 +5,8 @@
 
 struct func_spread {
 	uint64_t base, bytes; /* in: an address, and what one lane moves: a power of two, or 0 */
-	/* out: bits in which some address differs from that of the first lane in the mask, as far as they lie below `bytes`, and the highest of
-	 * all such bits */
+	/* out: bits, below `bytes`, in which some address differs from that of the first lane in the mask, and the
+	 * highest of all differing bits */
 	uint64_t apart;
 	uint64_t
 	    skew; /* out: 0 when every lane in the mask lies `bytes` behind the one before it, counted from that first one */
@@ -24,8 +24,8 @@ uint64_t func_lanes_extent(const uint64_t *address, uint32_t mask, uint64_t *lea
 void func_spread_32(uint32_t *row, uint32_t mask, uint32_t v);
 void func_spread_64(uint64_t *row, uint32_t mask, uint64_t v);
 
-/* The lanes of the mask in the order in which a store's bytes land: 128 bytes go together, and of those the lowest lane's stay where several write
- * one place (seen on an H200; CUDA leaves it open). Returns how many. */
+/* The lanes of the mask in the order in which a store's bytes land. Groups of 128 bytes go together. If several lanes
+ * of a group write one place, the lowest lane's bytes stay (seen on an H200; CUDA leaves it open). Returns how many. */
 unsigned func_store_order(uint32_t mask, unsigned bytes, uint8_t order[FUNC_LANES]);
 
 #endif

@@ -265,8 +265,8 @@ static uint32_t named_by(const struct func_warp *w, const struct func_inst *i, u
 	return row == FUNC_NONE ? 0 : w->reg[(size_t)row * FUNC_LANES + (uint32_t)__builtin_ctz(mask)];
 }
 
-/* Whether the waiting path t takes part in what the path that issues has come to: the same record, bar.warp.sync anywhere, or a
- * record with the same operation, qualifiers and named lanes. */
+/* Whether the waiting path t takes part in what the path that issues has come to. That is so at the same record, or at
+ * bar.warp.sync anywhere. It is also so at a record with the same operation, qualifiers and named lanes. */
 static bool comes_too(const struct func_warp *w, const struct func_inst *i, const struct func_track *t, uint32_t named)
 {
 	const struct func_program *p = w->block->launch->program;

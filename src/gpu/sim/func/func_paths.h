@@ -1,11 +1,12 @@
 /* Independent threads: the paths of one warp, each a set of lanes with a pc of its own.
  *
- * A branch on which lanes differ makes two paths out of one and a meeting point at its join. A path that comes to its meeting
- * point waits there for the other lanes of that point, as at a convergence barrier, and then they go on together. One path of
- * a warp issues at a time. The turn passes on, in order, when a path waits, ends or branches backwards: an endless path has
- * to do one of them, so each path gets its turns. Waiting to meet is there for speed and never costs progress: when no other
- * path of the warp can run, or when they only spin, the lanes that wait go on without the rest. To spin means that the whole
- * warp came back to the same registers, predicates and paths; as a last resort `yield_after` backward branches count as one.
+ * A branch on which lanes differ makes two paths out of one and a meeting point at its join. A path that comes to its
+ * meeting point waits there for the other lanes of that point, as at a convergence barrier. They then go on together.
+ * One path of a warp issues at a time. The turn passes on, in order, when a path waits, ends or branches backwards. An
+ * endless path has to do one of them, so each path gets its turns. Waiting to meet is there for speed and never costs
+ * progress. The lanes that wait go on without the rest when no other path of the warp can run, or when the others only
+ * spin. To spin means that the whole warp came back to the same registers, predicates and paths. As a last resort,
+ * `yield_after` backward branches count as spinning.
  *
  * With a reconvergence stack there is none of this: func_warp.paths is NULL. */
 #ifndef FATHOM_FUNC_PATHS_H
@@ -46,9 +47,9 @@ void func_paths_exit(struct func_warp *w, uint32_t lanes);
 void func_paths_park(struct func_warp *w, uint32_t wait);
 /* Paths of these lanes that wait so may go on from cycle at. True: the warp had no path that could run, and has one now. */
 bool func_paths_wake(struct func_warp *w, uint32_t wait, uint32_t lanes, uint64_t at);
-/* A record that names lanes (FUNC_GATHER) or bar.warp.sync, of a diverged warp: the lanes with which it is executed, or 0: the
- * path waits for lanes that are not there yet, and another path has the turn. Lanes may come to two records of one kind; then
- * all of those are executed here, and the handler is not to be called (*executed). */
+/* Of a record that names lanes (FUNC_GATHER) or bar.warp.sync, of a diverged warp: the lanes with which it is executed.
+ * If 0, the path waits for lanes that are not there yet, and another path has the turn. Lanes may come to two records
+ * of one kind; then all of those are executed here, and the handler is not to be called (*executed). */
 uint32_t func_paths_gather(struct func_warp *w, const struct func_inst *i, uint32_t mask, bool *executed);
 /* Clears w->diverged when all lanes are together again. */
 static inline bool func_paths_together(struct func_warp *w)

@@ -1,9 +1,9 @@
 /* Coefficients of the special function unit.
  *
- * Every function is cut into segments; in each, f = c0 + c1 x + c2 x^2. The quadratic through the Chebyshev points is rounded word by word:
- * c1 and its neighbours first, for each of them the c2 that suits it, then the c0 that halves the error that is left. Of what comes out,
- * the most accurate is taken that does not turn back where the segment before it ended, so that the whole is monotonic (after Oberman and
- * Siu 2005 and Pineiro 2005). */
+ * Every function is cut into segments; in each, f = c0 + c1 x + c2 x^2. The quadratic through the Chebyshev points is
+ * rounded word by word, c1 and its neighbours first. Each of these gets the c2 that suits it, and then the c0 that
+ * halves the error that is left. Of what comes out, the most accurate is taken that does not turn back from the end of
+ * the segment before. The whole is thus monotonic (after Oberman and Siu 2005 and Pineiro 2005). */
 #include "gpu/sim/func/sfu.h"
 #include <math.h>
 #include <stddef.h>

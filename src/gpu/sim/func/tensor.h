@@ -1,5 +1,6 @@
-/* A tensor in global memory and the box of it that one copy moves: what a tensor map says (PTX manual, tensors). cuTensorMapEncodeTiled writes one
- * into the 128 bytes that a program keeps for it; kernels hand its address to cp.async.bulk.tensor. */
+/* A tensor in global memory and the box of it that one copy moves: what a tensor map says (PTX manual, tensors).
+ * Function cuTensorMapEncodeTiled writes one into the 128 bytes that a program keeps for it. Kernels hand its address
+ * to cp.async.bulk.tensor. */
 #ifndef FATHOM_TENSOR_H
 #define FATHOM_TENSOR_H
 #include <stdbool.h>

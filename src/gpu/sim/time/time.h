@@ -25,7 +25,7 @@ int time_prepare(struct time_program **out, struct arena *a, const struct sim_sp
 int time_op(const struct time_program *p, uint32_t pc);
 uint32_t time_beside(const struct time_program *p, uint32_t pc); /* native branches besides the record's own */
 
-/* Where the record's first native instruction lies, and the bytes of each of them. */
+/* The address of the record's first native instruction, and the bytes of each of them. */
 uint64_t time_address(const struct time_program *p, uint32_t pc, uint32_t *bytes);
 uint64_t time_code_bytes(const struct time_program *p); /* of all of them, subroutines included */
 

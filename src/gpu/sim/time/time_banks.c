@@ -1,6 +1,6 @@
-/* A bank gives one row of its memory at a time, so an access takes as many passes as its most wanted bank has rows wanted.
- * Which bank a byte lies in is decided by the mode: where banks are 8 bytes wide and follow each other every 4, a row holds
- * the words i and i + banks (Kepler's 4-byte mode); else a row is one word. */
+/* A bank gives one row of its memory at a time. An access therefore takes as many passes as its most wanted bank has
+ * rows wanted. The mode decides which bank a byte lies in. If banks are 8 bytes wide and follow each other every 4, a
+ * row holds the words i and i + banks (Kepler's 4-byte mode). Otherwise a row is one word. */
 #include "gpu/sim/time/time_banks.h"
 #include "gpu/sim/func/func_lanes.h"
 
@@ -74,8 +74,8 @@ static void note(struct tally *t, struct item i)
 		t->most = t->count[i.bank];
 }
 
-/* The old parts' rule: in each pass the word of the first lane that still waits goes to all that want it, and each of the
- * other banks serves one lane. */
+/* The old parts' rule. In each pass the word of the first waiting lane goes to all that want it, and each other bank
+ * serves one lane. */
 static uint32_t passes_one_word(const struct item *item, uint32_t n)
 {
 	bool served[ITEMS] = {false};
@@ -100,7 +100,8 @@ static uint32_t passes_one_word(const struct item *item, uint32_t n)
 	return passes;
 }
 
-/* Whether all that is asked for lies in words that follow each other, no more than there are banks: then each bank has one of them. */
+/* Whether all that is asked for lies in words that follow each other, no more than there are banks. Each bank then has
+ * one of them. */
 static bool follow(const struct time_banks *b, const uint64_t *address, uint32_t lanes, uint32_t words)
 {
 	uint64_t least, extent = func_lanes_extent(address, lanes, &least);
@@ -144,8 +145,8 @@ static uint32_t group_extra(const struct time_banks *b, const uint64_t *address,
 	return t.most ? t.most - 1 : 0;
 }
 
-/* The old parts know accesses of one word only: a wider one is one of each of its words, one after another (CUDA Programming Guide 3,
- * G.3.3.4). */
+/* The old parts know accesses of one word only. A wider one is one of each of its words, one after another (CUDA
+ * Programming Guide 3, G.3.3.4). */
 static uint32_t word_by_word(const struct time_banks *b, const uint64_t *address, uint32_t mask, uint32_t words)
 {
 	uint32_t extra = 0;

@@ -19,8 +19,9 @@ struct time_banks {
 
 /* mode: bytes after which the next bank follows, where they divide a bank's width; else as described. */
 void banks_init(struct time_banks *b, const struct sim_spec *s, uint32_t mode);
-/* Passes that an access of `bytes` bytes a lane needs beyond one for each group of lanes that is served at a time; a group
- * has as many lanes as the banks can feed, `lanes` at most. Exact; about linear in the lanes. Lanes may not straddle. */
+/* Passes that an access of `bytes` bytes a lane needs beyond one for each group of lanes that is served at a time. A
+ * group has as many lanes as the banks can feed, `lanes` at most. Exact; about linear in the lanes. Lanes may not
+ * straddle. */
 uint32_t banks_extra(const struct time_banks *b, const uint64_t *address, uint32_t mask, uint32_t bytes);
 
 #endif

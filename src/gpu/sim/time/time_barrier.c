@@ -1,8 +1,8 @@
 /* Barriers of a block, and whose turn it is among the paths of a warp.
  *
- * With a reconvergence stack a barrier counts warps: each path of a diverged warp arrives for the whole warp, so barriers on two
- * paths pair with what other warps reach meanwhile. With independent threads it counts threads. Both ways those that have
- * exited are not waited for. */
+ * With a reconvergence stack a barrier counts warps. Each path of a diverged warp arrives for the whole warp, so
+ * barriers on two paths pair with what other warps reach meanwhile. With independent threads it counts threads. Both
+ * ways those that have exited are not waited for. */
 #include "gpu/sim/time/time_next.h"
 #include "gpu/sim/time/time_units.h"
 

@@ -319,7 +319,7 @@ void time_blocks_count(struct time_gpu *g, struct time_grid *grid)
 	grid->handed = (double)grid->next_block * s->block_interval;
 }
 
-/* Where one of the first blocks goes. */
+/* The SM that one of the first blocks goes to. */
 static uint32_t first_home(const struct time_run *x, uint64_t n)
 {
 	const struct sim_spec *s = x->g->spec;

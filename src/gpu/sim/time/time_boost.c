@@ -13,7 +13,7 @@ void boost_init(struct time_boost *b, const struct sim_spec *s, uint64_t seed)
 	}
 }
 
-/* Where in its period the boost begins. */
+/* The cycle of its period at which the boost begins. */
 static uint64_t begin(const struct time_boost *b, uint64_t period)
 {
 	return hash64(&period, sizeof period, b->seed) % (b->interval - b->cycles + 1);

@@ -10,8 +10,8 @@
 #define PORT_FRACTION 20 /* bits of a cycle a byte */
 #define PORT_FIX      10 /* bits of a cycle that a port is busy */
 
-/* Set dueling (Qureshi et al. 2007): of each DUEL_SPAN sets one always inserts lines young and one always old; the others do as the one
- * that missed less lately, by a counter that saturates. */
+/* Set dueling (Qureshi et al. 2007). Of each DUEL_SPAN sets one always inserts lines young and one always old. The
+ * others do as the one that missed less lately, by a counter that saturates. */
 #define DUEL_SPAN  32
 #define DUEL_EVEN  512
 #define DUEL_YOUNG 2

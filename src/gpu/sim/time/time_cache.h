@@ -103,17 +103,18 @@ static inline uint32_t cache_sector_of(const struct time_cache *c, uint64_t addr
 
 /* The fill time of a byte address that is there or on its way, else NULL. Changes nothing. */
 uint64_t *cache_find(const struct time_cache *c, uint64_t address);
-/* Where the line of a byte address is now, or CACHE_NOWHERE. Changes nothing. */
+/* The place of the line of a byte address now, or CACHE_NOWHERE. Changes nothing. */
 uint32_t cache_place(const struct time_cache *c, uint64_t address);
 /* The same where the set is known: of a line that was not looked at lately. */
 uint32_t cache_place_in(const struct time_cache *c, uint64_t address, uint32_t set);
-/* Whether uses of lines that are there can be told by their places alone: the policy keeps no more than the last use, no port counts
- * them, and nobody else's traffic replaces lines. */
+/* Whether uses of lines that are there can be told by their places alone. The policy keeps no more than the last use
+ * then, no port counts them, and nobody else's traffic replaces lines. */
 bool cache_uses_places(const struct time_cache *c);
 /* The host will soon look at what the cache keeps of this address. place: where its line was lately, or CACHE_NOWHERE. */
 void cache_prefetch(const struct time_cache *c, uint64_t address, uint32_t place);
 uint32_t cache_prefetch_set(const struct time_cache *c, uint64_t address); /* at its tags: returns its set */
-/* Where the fill time is kept of a byte address whose line is at `place`; it is CACHE_INVALID when the sector is not there. */
+/* The entry that keeps the fill time of a byte address whose line is at `place`. It is CACHE_INVALID when the sector is
+ * not there. */
 static inline const uint64_t *cache_fill_at(const struct time_cache *c, uint64_t address, uint32_t place)
 {
 	return c->fill + (size_t)place * c->sectors + cache_sector_of(c, address);

@@ -140,8 +140,8 @@ static __attribute__((noinline)) struct glance choose_of_many(const struct time_
 	return g;
 }
 
-/* The first ready slot after the one that issued last whose pipes are free. hot: the state of the scheduler's warps is in the host's first
- * cache. */
+/* The first ready slot after the one that issued last whose pipes are free. With `hot`, the state of the scheduler's
+ * warps is in the host's first cache. */
 static inline __attribute__((always_inline)) struct glance choose(const struct time_run *x, struct time_sched *s,
 								  uint64_t t, const bool hot)
 {

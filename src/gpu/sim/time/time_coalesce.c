@@ -68,8 +68,8 @@ static uint32_t lines(uint32_t segment, const uint64_t *address, uint32_t mask, 
 	return n;
 }
 
-/* Compute capability 1.0 and 1.1: lane k of a half-warp wants word k of an aligned block of 64 or 128 bytes, or of two that
- * follow each other (lanes may be missing), or everybody goes alone. */
+/* Compute capability 1.0 and 1.1. Lane k of a half-warp wants word k of an aligned block of 64 or 128 bytes, or of two
+ * that follow each other. Lanes may be missing. Otherwise everybody goes alone. */
 static uint32_t g80_half(const uint64_t *address, uint32_t mask, uint32_t bytes, struct time_transaction *out)
 {
 	uint32_t first = (uint32_t)__builtin_ctz(mask), block = bytes * HALF, size = block < 128 ? block : 128, n = 0;
@@ -93,8 +93,8 @@ static uint32_t g80_half(const uint64_t *address, uint32_t mask, uint32_t bytes,
 	return n;
 }
 
-/* Compute capability 1.2 and 1.3: the segment of the lowest lane that waits, shrunk to the half that is used, as long as one
- * is not used at all; with it all lanes whose address lies in it. */
+/* Compute capability 1.2 and 1.3. A transaction is the segment of the lowest lane that waits. It is shrunk to the half
+ * that is used as long as the other is not. With it go all lanes whose address lies in it. */
 static uint32_t gt200_half(const uint64_t *address, uint32_t mask, uint32_t bytes, struct time_transaction *out)
 {
 	const uint64_t segment = bytes == 1 ? 32 : bytes == 2 ? 64 : 128;

@@ -53,8 +53,8 @@ void dram_flush(struct time_dram *d)
 		d->row[i] = 0;
 }
 
-/* Which of so many comes after k of them in turn. Mixed: each round is turned by what two products leave of its number, so that no two of a round
- * meet, and rounds that are any stride apart differ. */
+/* Which of so many comes after k of them in turn. Mixed: each round is turned by what two products leave of its number.
+ * No two of a round meet then, and rounds that are any stride apart differ. */
 static uint32_t turn_of(const struct time_dram *d, uint64_t k, uint32_t many)
 {
 	uint64_t turn = k / many * 0x9e3779b97f4a7c15u;
@@ -75,7 +75,8 @@ uint64_t dram_free(const struct time_dram *d)
 	return (most + (1u << FIX) - 1) >> FIX;
 }
 
-/* Whether the row is one of those that are open in its bank or wait side by side with it; the first of them is the latest. */
+/* Whether the row is one of those that are open in its bank or wait side by side with it. The first of them is the
+ * latest. */
 static bool is_open(const struct time_dram *d, size_t bank, uint64_t number)
 {
 	uint64_t *row = d->row + bank * d->rows;

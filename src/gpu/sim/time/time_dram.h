@@ -1,7 +1,7 @@
 /* The memory behind all caches: partitions with a data bus each, banks, open rows. Private to time/.
  *
- * An access that finds its partition's bus and its bank free and its row open costs no more than the latency of the memory;
- * what these functions return comes on top. Requests are served in the order in which they are asked. */
+ * An access that finds its partition's bus and its bank free and its row open costs no more than the latency of the
+ * memory. What these functions return comes on top. Requests are served in the order in which they are asked. */
 #ifndef FATHOM_TIME_DRAM_H
 #define FATHOM_TIME_DRAM_H
 #include "gpu/sim/spec.h"
@@ -42,8 +42,8 @@ static inline bool dram_is_one_queue(const struct time_dram *d)
 uint32_t dram_partition(const struct time_dram *d, uint64_t address);
 uint64_t dram_free(const struct time_dram *d); /* the cycle at which no bus moves anything any more */
 /* An access of so many bytes, all in one partition and row, that comes at cycle t. Returns how much longer it takes, in
- * 1/1024 cycle. ahead: so many cycles before t it was asked for, because a full table holds it back; others that ask meanwhile
- * come before it, and find as much of the bus taken as if it had come at once, not the time until t. */
+ * 1/1024 cycle. It was asked for `ahead` cycles before t, because a full table holds it back. Others that ask meanwhile
+ * come before it. They find as much of the bus taken as if it had come at once, not the time until t. */
 uint64_t dram_take(struct time_dram *d, uint64_t address, uint32_t bytes, uint64_t t, uint64_t ahead);
 /* Such an access that writes, which nobody waits for. */
 void dram_give(struct time_dram *d, uint64_t address, uint32_t bytes, uint64_t t);

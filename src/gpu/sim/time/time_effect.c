@@ -1,9 +1,9 @@
 /* What an access to global memory does besides taking time, while clusters run side by side.
  *
- * Global memory stands still during an epoch. A store is noted, and its bytes are written when it is served; until then only
- * the cluster's own loads see them, through the overlay. An atomic, and a load that has to see what other SMs write
- * (volatile, .cg, relaxed and stronger), happens when it is served, so it sees exactly what came before it. A weak load takes
- * its value at once. */
+ * Global memory stands still during an epoch. A store is noted, and its bytes are written when it is served; until then
+ * only the cluster's own loads see them, through the overlay. An atomic happens when it is served, so it sees exactly
+ * what came before it. So does a load that has to see what other SMs write: volatile, .cg, relaxed and stronger. A weak
+ * load takes its value at once. */
 #include "gpu/sim/func/func_lanes.h"
 #include "gpu/sim/time/time_state.h"
 #include <string.h>
@@ -206,8 +206,8 @@ static bool index_stores(struct time_cluster *c)
 	return good;
 }
 
-/* A weak load of the lanes in mask has taken its values from memory; those that the cluster has stored meanwhile are put in
- * their place. Returns the lanes whose bytes an atomic is about to change. */
+/* A weak load of the lanes in mask has taken its values from memory. Values that the cluster has stored meanwhile are
+ * put in their place. Returns the lanes whose bytes an atomic is about to change. */
 static uint32_t look(struct time_run *x, struct func_warp *f, const struct func_inst *fi, uint32_t mask)
 {
 	struct time_cluster *c = x->c;

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Cycles from the end of a launch to the start of the next. A host is never back after the same time, so no parity of the
- * counters, no phase of a refresh and no state of a port survives from launch to launch. */
+/* Cycles from the end of a launch to the start of the next. A host is never back after the same time. No parity of the
+ * counters, no phase of a refresh and no state of a port thus survives from launch to launch. */
 #define GAP_LEAST 1000
 #define GAP_RANGE 99001
 
@@ -157,8 +157,8 @@ static struct time_cluster *last_busy(struct time_gpu *g)
 	return NULL;
 }
 
-/* What cannot wait for an answer, and what a trace tells of one, is asked at once, and the clusters take turns in the order of cycles.
- * What one does changes no other's turn. */
+/* What cannot wait for an answer is asked at once, and so is what a trace tells of one. The clusters take turns in the
+ * order of cycles. What one does changes no other's turn. */
 static void run_serial(struct time_gpu *g, struct time_grid *grid)
 {
 	uint32_t live = 0, step = 0;
@@ -335,8 +335,8 @@ static void run_epochs(struct time_gpu *g, struct time_grid *grid)
 		time_run_direct(&last.one->run);
 }
 
-/* What the clusters have each on their own becomes the result: the earliest end counts, of those at one cycle that of the
- * first cluster; a fault before anything that the host decides. */
+/* What the clusters have each on their own becomes the result. The earliest end counts; of those at one cycle the first
+ * cluster's does. A fault comes before anything that the host decides. */
 static void gather(struct time_gpu *g, struct time_grid *grid, struct time_result *r, uint64_t *last)
 {
 	const struct time_cluster *by = NULL;

@@ -227,8 +227,8 @@ static uint64_t following(struct far_order *o, const struct time_cluster *cluste
 	return name;
 }
 
-/* Clusters may have run on other cores, so what the serving reads of them comes a while before its turn: first the request, then what it
- * leads to, then what that leads to. */
+/* Clusters may have run on other cores, so what the serving reads of them is fetched a while before its turn. The
+ * request comes first, then what it leads to, then what that leads to. */
 enum { NOW, AHEAD, SOON, LATER, STAGES };
 
 void time_far_serve(struct time_gpu *g, struct time_grid *grid, uint64_t from)

@@ -1,8 +1,8 @@
 /* Instruction fetch: where native instructions lie, and when a warp has the ones it issues next. Private to time/.
  *
- * A warp holds one fetch block (`held` of it). Going to an instruction outside that block is a fetch: it starts when the
- * instruction before it lets the warp go on, and the warp cannot issue before the block is there. Only that warp waits;
- * others that want a line on its way wait for the same fill. */
+ * A warp holds one fetch block (`held` of it). Going to an instruction outside that block is a fetch. It starts when
+ * the instruction before it lets the warp go on, and the warp cannot issue before the block is there. Only that warp
+ * waits; others that want a line on its way wait for the same fill. */
 #ifndef FATHOM_TIME_FETCH_H
 #define FATHOM_TIME_FETCH_H
 #include "gpu/sim/time/time_state.h"

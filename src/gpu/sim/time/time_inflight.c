@@ -86,7 +86,7 @@ static uint32_t home(const struct time_inflight *f, uint64_t line)
 	return (uint32_t)(line * 0x9e3779b97f4a7c15u >> 32) & (f->slots - 1);
 }
 
-/* Where the line stands, or the empty slot where it would. */
+/* The slot of the line, or the empty slot that it would take. */
 static uint32_t find(const struct time_inflight *f, uint64_t line)
 {
 	uint32_t at = home(f, line);

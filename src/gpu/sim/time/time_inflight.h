@@ -1,8 +1,8 @@
-/* What one SM remembers about requests that left it and are not back: a table of miss status registers, an entry a line, or a
- * pending request table, an entry a warp instruction. Private to time/.
+/* What one SM remembers about requests that left it and are not back. It is a table of miss status registers, an entry
+ * a line, or a pending request table, an entry a warp instruction. Private to time/.
  *
- * Entries are kept as a heap of completion times, so the table is exactly as full as the hardware's would be and nothing is
- * looked at while time passes. */
+ * Entries are kept as a heap of completion times. The table is thus exactly as full as the hardware's would be, and
+ * nothing is looked at while time passes. */
 #ifndef FATHOM_TIME_INFLIGHT_H
 #define FATHOM_TIME_INFLIGHT_H
 #include "gpu/sim/spec.h"

@@ -161,8 +161,8 @@ static uint32_t unit_turns(const struct time_gpu *g, const struct func_warp *w, 
 	return time_fixed(__builtin_popcount(mask) * turns / s->texture_lanes);
 }
 
-/* An atomic is done beyond the near levels, and what they hold of the line is no longer true. That goes for all SMs of the
- * cluster: a load of any of them then has to ask beyond, where its turn is behind the atomic's. */
+/* An atomic is done beyond the near levels, and what they hold of the line is no longer true. That goes for all SMs of
+ * the cluster. A load of any of them whose turn is behind the atomic's then has to ask beyond. */
 static void drop(const struct time_gpu *g, uint32_t cluster, const uint64_t *address, uint32_t mask)
 {
 	for (uint32_t k = 0; k < g->global.near; k++) {
@@ -293,8 +293,8 @@ static uint64_t atomic_batch(struct batch *b, const struct func_inst *i, const u
 	return ready;
 }
 
-/* How long each of a load's n transactions keeps an L1 busy whose data lie in banks: what takes longer of finding its lines and of
- * fetching its words is shared out over them. In 1/1024 cycle. */
+/* How long each of a load's n transactions keeps an L1 busy whose data lie in banks. Whichever takes longer, finding
+ * its lines or fetching its words, is shared out over them. In 1/1024 cycle. */
 static uint32_t l1_issue(const struct time_gpu *g, const uint64_t *address, uint32_t mask, uint32_t bytes,
 			 const struct time_transaction *piece, uint32_t n)
 {

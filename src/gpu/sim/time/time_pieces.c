@@ -1,8 +1,9 @@
 /* The pieces of what clusters ask: looked at by each cluster when its epoch ends, and served in the order of all.
  *
- * The serving is the one part of an epoch that a single thread does, so it is left only what the order decides: which line is replaced,
- * which access had which random number, who came first at a port or in memory. Most pieces ask a cache for a line that it has, and of
- * those the cluster has found out the answer beforehand; the serving notes the use and adds what chance adds. */
+ * The serving is the one part of an epoch that a single thread does, so it is left only what the order decides. That is
+ * which line is replaced, which access had which random number, and who came first at a port or in memory. Most pieces
+ * ask a cache for a line that it has, and the cluster has found out their answer beforehand. The serving notes the use
+ * and adds what chance adds. */
 #include "gpu/sim/time/time_answer.h"
 #include "gpu/sim/time/time_walk.h"
 

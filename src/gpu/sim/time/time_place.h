@@ -16,7 +16,8 @@ struct time_need {
  * how many of a block's sixteen the program names, all of them when it computes a number. */
 void time_need(struct time_need *n, const struct sim_spec *s, uint64_t threads, uint32_t registers, uint64_t shared,
 	       uint32_t barriers);
-/* The shared memory of an SM under a launch that asks for so many percent of the most, 0: for nothing, and whose blocks need so much. */
+/* The shared memory of an SM under a launch that asks for so many percent of the most, and whose blocks need so much.
+ * With 0 percent, it asks for nothing. */
 uint64_t time_shared_room(const struct sim_spec *s, uint32_t percent, uint64_t block);
 bool time_fits(const struct sim_spec *s, const struct time_need *used, const struct time_need *n);
 /* So many blocks an SM takes, at most `upto`; in *used what they have together. */

@@ -9,8 +9,9 @@ static uint32_t cycles_of(double c)
 	return c > 0 ? (uint32_t)llround(c) : 0;
 }
 
-/* Number of the set with these pipes, added when it is new. The number of sets is bounded by the file's operations, which
- * rarely use more than a handful; past the table the last one serves, which only makes pipes busier than they are. */
+/* Number of the set with these pipes, added when it is new. The number of sets is bounded by the file's operations,
+ * which rarely use more than a handful. Past the table the last set serves, which only makes pipes busier than they
+ * are. */
 static uint8_t set_number(struct time_program *p, const struct sim_spec *spec, const uint32_t *pipe, uint32_t count)
 {
 	struct time_set s;
@@ -48,8 +49,8 @@ static const char *approximate(const struct func_info *i, bool kept, const char 
 	return kept && i->type == PTX_F32 && !(i->mods & PTX_FTZ) ? keeping : plain;
 }
 
-/* A variant that hardware does otherwise has a name of its own in the file (doc/gpu-file.md), or NULL. kept: and so has one that keeps subnormal
- * numbers. */
+/* A variant that hardware does otherwise has a name of its own in the file (doc/gpu-file.md), or NULL. With `kept`, so
+ * has one that keeps subnormal numbers. */
 static const char *variant_of(const struct func_info *i, bool kept)
 {
 	switch (i->ptx_op) {
@@ -76,8 +77,8 @@ static const char *variant_of(const struct func_info *i, bool kept)
 	}
 }
 
-/* The file's operation for a record: by its own name and type, then by the 32-bit type of the same family that narrow and
- * untyped variants run on, then the default. */
+/* The file's operation for a record. Its own name and type come first, then the 32-bit type of the same family that
+ * narrow and untyped variants run on, then the default. */
 static int32_t op_of(const struct sim_spec *s, const struct func_info *i)
 {
 	const char *name = ptx_op_name((enum ptx_op)i->ptx_op), *const variant[] = {variant_of(i, true),

@@ -32,7 +32,7 @@ static inline uint32_t tree_victim(const uint64_t *t, uint32_t ways)
 	while (span < ways)
 		span <<= 1;
 	for (uint32_t half = span / 2; half; half /= 2) {
-		/* Where the tree is wider than the set, only the lower half holds ways. */
+		/* If the tree is wider than the set, only the lower half holds ways. */
 		bool upper = tree_bit(t, node) && (way | half) < ways;
 		if (upper)
 			way |= half;

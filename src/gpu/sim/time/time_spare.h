@@ -14,8 +14,9 @@ struct time_spare {
 
 int spare_reserve(struct time_spare *s, uint32_t count, uint32_t sectors); /* 0 or -ENOMEM */
 void spare_free(struct time_spare *s);
-/* A cache lets the line `old` go (0: its way was empty) for the line `key`. fill: the way's sectors, first of the old line, then of the new
- * one: as they were when the buffer has it, CACHE_INVALID otherwise. Whether it has. */
+/* A cache lets the line `old` go (0: its way was empty) for the line `key`. Array `fill` has the way's sectors, first
+ * of the old line, then of the new one. They are as they were if the buffer has that, else CACHE_INVALID. Returns
+ * whether it has. */
 bool spare_swap(struct time_spare *s, uint64_t old, uint64_t key, uint64_t *fill);
 /* All lines whose key, of which only these bits count, lies in [from, to] are gone. */
 void spare_forget(struct time_spare *s, uint64_t mask, uint64_t from, uint64_t to);

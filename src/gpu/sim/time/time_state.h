@@ -14,9 +14,9 @@
 #include "gpu/sim/time/time_wake.h"
 #include "gpu/sim/time/time_wheel.h"
 
-/* Fractions of a cycle: pipes and ports count in 1/1024. A unit accepts at cycle c when its free time, rounded down, is not
- * later; then it is free again `interval` after the later of c and that time. So a rate of 7.9 a cycle comes out exactly over
- * many instructions, while a dependent chain still costs exactly the latency. */
+/* Fractions of a cycle: pipes and ports count in 1/1024. A unit accepts at cycle c when its free time, rounded down, is
+ * not later. It is then free again `interval` after the later of c and that time. So a rate of 7.9 a cycle comes out
+ * exactly over many instructions, while a dependent chain still costs exactly the latency. */
 #define FIX	10
 #define FIX_ONE (1u << FIX)
 #define NEVER	UINT64_MAX
@@ -159,8 +159,8 @@ struct time_sched {
 	struct time_cluster *cluster;
 	uint32_t slots; /* slots in use lie below */
 	uint32_t last;	/* slot that issued last */
-	/* Slot of the warp that was ready and found its pipe given away, UINT32_MAX: none. Until cycle kept_until, and as long as
-	 * the cluster's `sooner` is the same, it is what a look at all slots would find once the pipe is free. */
+	/* Slot of the warp that was ready and found its pipe given away, UINT32_MAX: none. A look at all slots would
+	 * find it once the pipe is free, until cycle kept_until and while the cluster's `sooner` stays. */
 	uint32_t kept;
 	bool kept_more; /* others are ready, for the same pipe */
 	uint64_t kept_until, kept_sooner;
@@ -347,16 +347,16 @@ struct time_run {
 
 /* ---- what runs side by side ----
  *
- * The SMs of a cluster and everything of SM or cluster scope are its near side. It runs ahead alone, in cycles of its own,
- * for one epoch; what it wants from the far side (caches of GPU scope, memory, atomics, the next block) it queues. When
- * all clusters have come to the end of the epoch, the far side serves what they queued in the order (cycle, cluster,
- * sequence), which is the order in which one wheel over all schedulers would have met them. No answer is earlier than the
- * end of the epoch, so nobody misses one. Epochs lie on a fixed grid of g->epoch cycles from the start of the launch.
+ * The SMs of a cluster and everything of SM or cluster scope are its near side. It runs ahead alone, in cycles of its
+ * own, for one epoch. What it wants from the far side it queues: caches of GPU scope, memory, atomics, the next block.
+ * When all clusters have come to the end of the epoch, the far side serves what they queued in the order (cycle,
+ * cluster, sequence). One wheel over all schedulers would have met the requests in that order. No answer is earlier
+ * than the end of the epoch, so nobody misses one. Epochs lie on a grid of g->epoch cycles from the launch's start.
  *
  * A cluster that is alone left (c->direct) asks the far side at once: the order is the same.
  *
- * In the near phase a function may touch its own SM, cluster and warps, and read what is constant. It must not touch the far
- * side, another cluster, or write global memory. In the serving it may touch everything. */
+ * In the near phase a function may touch its own SM, cluster and warps, and read what is constant. It must not touch
+ * the far side, another cluster, or write global memory. In the serving it may touch everything. */
 enum far_kind { FAR_LOAD, FAR_STORE, FAR_FETCH, FAR_BLOCK };
 #define FAR_NONE UINT32_MAX
 struct far_request {
@@ -397,11 +397,11 @@ struct far_piece {
 	uint16_t sm;
 	uint8_t first, kind;
 };
-/* What the cluster saw of the far side when its epoch ended, piece by piece: apart from them, so that the serving has little to read. */
+/* What the cluster saw of the far side at its epoch's end, by piece: apart, to give the serving little to read. */
 struct far_seen {
 	uint32_t place; /* where the line lies in the first cache that is asked, CACHE_NOWHERE */
-	/* Not 0: settled. g->common has the sector, and as long as none of its lines goes, that and chance are all there is to the
-	 * answer. The piece's time is then when it is there without chance, so many cycles after it leaves the near side. */
+	/* Not 0: settled. The sector is in g->common, and while that loses no line, only chance is added to the answer.
+	 * The piece's time is then, without chance, so many cycles after it leaves the near side. */
 	uint32_t wait;
 };
 #define EPOCH_MAX 512
@@ -472,8 +472,8 @@ struct time_cluster {
 int time_memory_open(struct time_gpu *g, uint64_t seed);
 void time_memory_close(struct time_gpu *g);
 void time_memory_begin(struct time_gpu *g); /* what a launch does to the caches before its first block starts */
-/* A load or atomic of the lanes in mask, whose addresses are in w->f.addr, issued at t. Returns when its result is there, or
- * PENDING, and then the last request is its own; *busy gets how long (fixed point) the load/store pipe is occupied. */
+/* A load or atomic of the lanes in mask, whose addresses are in w->f.addr, issued at t. Returns when its result is
+ * there, or PENDING; then the last request is its own. *busy is how long (fixed point) the load/store pipe is taken. */
 uint64_t time_load(struct time_run *x, struct time_warp *w, struct func_warp *f, const struct func_inst *i,
 		   uint32_t path, uint32_t mask, uint64_t t, uint32_t *busy);
 /* The same of one lane, of an instruction that is `alone`, in a cluster that asks at once. */
@@ -522,9 +522,9 @@ int time_level_open(struct time_gpu *g, struct time_level *l, const struct cache
 		    uint64_t seed, const struct time_level *of);
 void time_level_close(struct time_level *l);
 uint32_t *time_memory_table(struct time_gpu *g, const struct path_spec *p, uint32_t *table);
-/* Looks the address up level by level from `first` on; bytes: what that level gives to the one above. Returns when the data
- * is there, or PENDING: then the latest piece of the cluster says when, once it is served, and the caller makes a request of
- * it and of those before it that it has caused. */
+/* Looks the address up level by level from `first` on; bytes: what that level gives to the one above. Returns when the
+ * data is there, or PENDING. The latest piece of the cluster then says when, once it is served. The caller makes a
+ * request of it and of those before it that it has caused. */
 uint64_t time_walk(struct time_run *x, const struct time_route *r, uint32_t first, uint32_t sm, uint64_t address,
 		   uint64_t t, uint32_t bytes);
 

@@ -1,14 +1,15 @@
 /* Launches that never end, found while they run.
  *
- * Nothing can ever happen again when every live warp either waits at a barrier, or for lanes, that cannot come, or goes round a
- * loop in which nothing changes. The latter is exact: what a warp does next follows from its registers, predicates and paths
- * and from memory. So a warp that comes back to a state it has been in, while nobody has changed a byte of memory, come to a
- * barrier, exited or read a clock since, does for ever what it did; and when that holds for all warps that can run, nobody ever
- * changes anything again. States are compared by fingerprints of 128 bits, at backward branches, each with one remembered state
- * after Brent: the remembered one is replaced after 1, 2, 4 ... branches, so that a loop of any length is found.
+ * Nothing can ever happen again when each live warp waits for a barrier or lanes that cannot come, or loops without a
+ * change. The latter is exact: what a warp does next follows from its registers, predicates and paths and from memory.
+ * Suppose that a warp comes back to a state it has been in. If nobody has changed a byte of memory, come to a barrier,
+ * exited or read a clock since, it does for ever what it did. When that holds for all warps that can run, nobody ever
+ * changes anything again. States are compared by fingerprints of 128 bits, at backward branches, each with one
+ * remembered state after Brent. The remembered one is replaced after 1, 2, 4 ... branches, so that a loop of any length
+ * is found.
  *
- * That costs a look at all registers at a branch, so it is done in windows: when 1, 2, 4, 8 ... times TIME_PATIENCE instructions have
- * been issued, for a short while. Loops that read a clock are left to the time limit. */
+ * That costs a look at all registers at a branch, so it is done in short windows. They begin when 1, 2, 4, 8 ... times
+ * TIME_PATIENCE instructions have been issued. Loops that read a clock are left to the time limit. */
 #include "gpu/sim/time/time_state.h"
 #include <stdio.h>
 #include <string.h>
@@ -160,8 +161,8 @@ void time_watch_branch(struct time_run *x, struct time_warp *w, const struct fun
 	if (i->target > from || !w->f.active || (w->f.paths && w->f.paths->held) ||
 	    (seen->epoch == x->epoch && seen->line))
 		return;
-	/* The first branch after a change is only counted: in most loops that go on, something changes in every round, and then no
-	 * registers are looked at. */
+	/* The first branch after a change is only counted. In most loops that go on, something changes in every round,
+	 * and then no registers are looked at. */
 	if (seen->epoch != x->epoch) {
 		*seen = (struct time_watched){.epoch = x->epoch};
 		return;

@@ -33,9 +33,9 @@ static inline void time_tally_warp(const struct time_run *x, struct time_warp *w
 	w->past = (struct time_past){.before = x->start - 1, .branched = x->start - 2};
 }
 
-/* A native step of w is about to issue at t, before anything has changed. Most have the lanes that the record had before and waited for
- * nothing, for their first operand or for a pipe: these cost no call.
- * plain: the record is one step, and no branch, of a warp whose lanes are together. */
+/* A native step of w is about to issue at t, before anything has changed. Most steps have the lanes that the record had
+ * before, and waited for nothing, for their first operand or for a pipe. These cost no call. With `plain`, the record
+ * is one step, and no branch, of a warp whose lanes are together. */
 static inline __attribute__((always_inline)) void time_tally_step(struct time_run *x, struct time_warp *w,
 								  const struct time_inst *ti, const bool plain,
 								  uint64_t mask, uint64_t t)

@@ -5,15 +5,16 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Looks at the ticket before a thread goes to sleep: about the time of serving an epoch, so that it is awake for the next one. */
+/* Looks at the ticket before a thread goes to sleep. They take about the time of serving an epoch, so that the thread
+ * is awake for the next one. */
 #define SPINS 4000
 
-/* Each thread has a share of a round, a run of neighbours in the list, which is about the same from round to round: what a cluster
- * keeps in the host's caches stays with one core. A thread takes from the front of its own share, and when that is empty from the
- * ends of the others'.
+/* Each thread has a share of a round, a run of neighbours in the list, which is about the same from round to round.
+ * What a cluster keeps in the host's caches thus stays with one core. A thread takes from the front of its own share,
+ * and when that is empty from the ends of the others'.
  *
- * A ticket says all that is left of a share: round, first and end. A thread takes a piece by changing the very ticket that it has
- * read, so one that was late never takes a piece of a round it knows nothing of. */
+ * A ticket says all that is left of a share: round, first and end. A thread takes a piece by changing the very ticket
+ * that it has read. One that was late thus never takes a piece of a round it knows nothing of. */
 #define PLACE_BITS     20
 #define PLACES	       ((1u << PLACE_BITS) - 1)
 #define FIRST(t)       ((uint32_t)(t)&PLACES)

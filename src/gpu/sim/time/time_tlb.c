@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Where the page tables lie in the cache that walks look up. Far above everything else that is in memory. */
+/* The place of the page tables in the cache that walks look up. Far above everything else that is in memory. */
 #define TABLE_HOME  (1ull << 44)
 #define TABLE_ENTRY 3 /* log2 of its bytes */
 

@@ -35,7 +35,7 @@ int time_note_open(struct time_run *x); /* 0 or -ENOMEM */
 void time_note_close(struct time_run *x);
 /* A native step of w is about to issue at t, before anything has changed. */
 void time_note_step(struct time_run *x, struct time_warp *w, uint64_t mask, uint64_t t);
-/* Where a transaction found its data: a level of a path, or (NULL) what `other` says. */
+/* The place at which a transaction found its data: a level of a path, or (NULL) what `other` says. */
 void time_note_place(struct time_gpu *g, const struct cache_spec *level, const char *other);
 void time_note_passes(struct time_gpu *g, uint32_t passes);
 void time_note_stores(struct time_gpu *g, uint32_t transactions);

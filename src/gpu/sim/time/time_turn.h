@@ -9,9 +9,9 @@
 /* The warp's next native step goes out at cycle t; its operands, a pipe and the port are known to be free. */
 void time_issue(struct time_run *x, struct time_warp *w, uint64_t t);
 
-/* Pipes that share one kind of instruction have one issue port in front of them: when both are free at once, the second is
- * fed a turn later. What waits in front of it makes up for that turn, as a short queue would; without it two pipes would
- * never reach the sum of their rates. */
+/* Pipes that share one kind of instruction have one issue port in front of them. When both are free at once, the second
+ * is fed a turn later. What waits in front of it makes up for that turn, as a short queue would. Without it two pipes
+ * would never reach the sum of their rates. */
 static inline void take(struct time_sched *s, const struct time_set *set, const uint32_t *interval, uint64_t t,
 			uint32_t turn)
 {
@@ -31,7 +31,8 @@ static inline void take(struct time_sched *s, const struct time_set *set, const 
 /* Computes the record at pc, with all that may be computed with it: the warp's registers come to the host's caches once for many issues. */
 void time_compute(const struct time_run *x, struct time_warp *w, const struct func_inst *fi, uint64_t mask);
 
-/* The same. Registers of a warp that runs alone stay there, and one step of its chain is computed while the host looks for the next one's turn. */
+/* The same. Registers of a warp that runs alone stay there. One step of its chain is computed while the host looks for
+ * the next one's turn. */
 static inline __attribute__((always_inline)) void compute(const struct time_run *x, struct time_warp *w,
 							  const struct func_inst *fi, uint64_t mask)
 {
@@ -76,11 +77,12 @@ static inline __attribute__((always_inline)) bool issue_plain(struct time_run *x
 /* With dual issue: the turn that the slot's warp had at t is over, whether a second instruction went out in it or not. */
 void time_turn_over(const struct time_run *x, struct time_sched *s, uint32_t slot, uint64_t t);
 
-/* The scheduler's turns from `t` on and before `until`, as long as what issues is apart: then nobody sees whether others have had theirs, and
- * the state of its warps stays in the host's first cache. Returns when its turn is that has to wait for those. */
+/* The scheduler's turns from `t` on and before `until`, as long as what issues is apart. Nobody then sees whether
+ * others have had theirs, and the state of its warps stays in the host's first cache. Returns when its turn is that has
+ * to wait for those. */
 uint64_t time_ahead(struct time_run *x, struct time_sched *s, uint64_t t, uint64_t until);
-/* The scheduler would take a pipe that others have too, some of which have their turn in this cycle; those with a lower number
- * have had theirs, and named no such pipe. */
+/* The scheduler would take a pipe that others have too, some of which have their turn in this cycle. Those with a lower
+ * number have had theirs, and named no such pipe. */
 void time_contend(struct time_run *x, struct time_sched *s, struct glance c, uint64_t t);
 /* All turns of an SM in this cycle, where schedulers issue twice: all of them issue once before any of them issues again. */
 void time_turns_of_sm(struct time_run *x, const struct time_sched *s, uint64_t t);
@@ -123,8 +125,8 @@ static inline __attribute__((always_inline)) uint64_t issue_chosen(struct time_r
 	const struct time_set *set = &x->p->set[s->set[c->best]];
 	uint64_t sooner = g->sooner;
 	time_issue(x, s->warp[c->best], t);
-	/* Those that are ready wait for the pipes or, if they want different ones, look again at once; so do all when this
-	 * issue woke others after they had been looked at. */
+	/* Those that are ready wait for the pipes or, if they want different ones, look again at once. All look again
+	 * when this issue woke others after they had been looked at. */
 	if (g->sooner != sooner)
 		return t;
 	uint64_t later = c->later;

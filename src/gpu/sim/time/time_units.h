@@ -4,7 +4,7 @@
 #include "gpu/sim/time/time_state.h"
 #include <math.h>
 
-/* Where the spaces lie in the caches that they share. Far above any global address. */
+/* The places of the spaces in the caches that they share. Far above any global address. */
 #define CONSTANT_HOME (1ull << 42)
 #define LOCAL_HOME    (1ull << 43)
 

@@ -1,4 +1,5 @@
-/* A launch of which nobody asks how long it takes: what it may ask of an SM is looked at, and then the engine without time runs it. */
+/* A launch of which nobody asks how long it takes. What it may ask of an SM is looked at, and then the engine without
+ * time runs it. */
 #include "gpu/sim/func/func_run.h"
 #include "gpu/sim/time/time_state.h"
 #include <errno.h>

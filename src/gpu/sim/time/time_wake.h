@@ -1,5 +1,6 @@
-/* When each warp of a scheduler may go on. A calendar of the next cycles, each with a bit a slot, so that a look at all slots takes as long
- * for many as for few; who comes later is found when his time comes near. Slots from WAKE_SLOTS on are only in the table. Private to time/. */
+/* When each warp of a scheduler may go on. A calendar of the next cycles has a bit a slot in each. A look at all slots
+ * thus takes as long for many as for few. A warp that comes later is found when its time comes near. Slots from
+ * WAKE_SLOTS on are only in the table. Private to time/. */
 #ifndef FATHOM_TIME_WAKE_H
 #define FATHOM_TIME_WAKE_H
 #include <assert.h>

@@ -175,8 +175,8 @@ static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, s
 		moved = moved > most ? moved : most;
 		uint64_t latency =
 		    disturb(g, &g->noise, r->memory[cluster] + late, q->t) + refresh(g, q->t) + queue + extra;
-		/* Memory is asked when the ports on the way have let it pass: the two waits follow each other, and what they have
-		 * in common counts once. */
+		/* Memory is asked when the ports on the way have let the request pass. The two waits follow each other,
+		 * and what they have in common counts once. */
 		latency += dram_take(&g->dram, q->address, moved > q->fetch ? moved : q->fetch, q->t + (queue >> FIX),
 				     q->ahead);
 		ready = q->t + ((latency + FIX_ONE / 2) >> FIX);

@@ -1,7 +1,8 @@
-/* When each scheduler has its next turn. A wheel of cycles, each with a bit a scheduler, so that finding the next turn and
- * moving one takes a few steps however many schedulers are busy in the same cycle; turns of one cycle come in the order
- * of the schedulers' numbers. Turns further away wait in a list that is looked through rarely. Of a few schedulers the earliest turn is
- * found sooner by a look at all of them: then there is nothing but the list. Private to time/. */
+/* When each scheduler has its next turn. A wheel of cycles has a bit a scheduler in each. Finding the next turn and
+ * moving one thus takes a few steps however many schedulers are busy in the same cycle. Turns of one cycle come in the
+ * order of the schedulers' numbers. Turns further away wait in a list that is looked through rarely. Of a few
+ * schedulers the earliest turn is found sooner by a look at all of them: then there is nothing but the list. Private to
+ * time/. */
 #ifndef FATHOM_TIME_WHEEL_H
 #define FATHOM_TIME_WHEEL_H
 #include <stdbool.h>
@@ -51,9 +52,9 @@ static inline uint64_t wheel_least_of_few(const struct time_wheel *w, uint32_t *
 	return least;
 }
 
-/* The earliest turn's cycle when it comes before `end`, and whose it is; it stays where it is. Else nothing changes for the
- * cycles from the latest one up to `end`, and a cycle comes back, not before `end`, that no turn is before: WHEEL_NEVER when
- * there is none at all. */
+/* The earliest turn's cycle when it comes before `end`, and whose it is; it stays where it is. Else nothing changes for
+ * the cycles from the latest one up to `end`. The cycle that comes back, not before `end`, is one that no turn is
+ * before: WHEEL_NEVER when there is none at all. */
 static inline uint64_t wheel_next(struct time_wheel *w, uint64_t end, uint32_t *n)
 {
 	return w->count <= WHEEL_FEW ? wheel_least_of_few(w, n) : wheel_next_of_many(w, end, n);

@@ -183,9 +183,9 @@ struct ptx_operand {
 	uint16_t
 	    count; /* VECTOR: elements. REG of a video instruction: 1 + byte, or 5 + half, that it takes; 0: all; PTX_PARTS: several */
 	int32_t reg; /* register index in ptx_func.regs */
-	int32_t sym; /* SYMBOL/ADDRESS: >= 0 module variable; -1 none; <= -2: parameter number -(sym+2) of the function
-	                    * (numbers from param_count on are its results);
-	                    * function-local variables are hoisted into module.vars with a unique name */
+	/* SYMBOL/ADDRESS: >= 0 module variable; -1 none; <= -2: parameter number -(sym+2) of the function. Numbers from
+	 * param_count on are its results. Variables of a function are hoisted into module.vars with a unique name. */
+	int32_t sym;
 	int64_t offset;
 	uint64_t imm;
 	int32_t index; /* LABEL, FUNC, SREG; VECTOR: first element in vec[] */
@@ -207,18 +207,23 @@ enum ptx_atom {
 };
 enum ptx_boolop { PTX_BOOL_NONE, PTX_BOOL_AND, PTX_BOOL_OR, PTX_BOOL_XOR };
 
-/* Operands stand at fixed places, as ops.def lists them. setp, shfl, match and testp have two destinations, the second a
- * SINK when it is not written. call: VECTOR of results, FUNC, VECTOR of arguments; or with a REG
- * as the second operand, and the PROTOTYPE as the fourth. brx.idx: REG, VECTOR of LABELs.
- * tex: destination, SYMBOL or REG (a handle), VECTOR of coordinates or one. mov packs and unpacks with a VECTOR on one side.
- * cvt.f16x2 has two sources, the upper half first. An optional operand that is not written is not counted. The checks of ptx_parse guarantee: operand kinds and register
- * types fit the operation, labels and symbols exist, addresses fit the space where that is known. */
+/* Operands stand at fixed places, as ops.def lists them. An optional operand that is not written is not counted.
+ *
+ *   setp, shfl, match, testp  two destinations, the second a SINK when it is not written
+ *   call       VECTOR of results, FUNC, VECTOR of arguments; or a REG second, and the PROTOTYPE fourth
+ *   brx.idx    REG, VECTOR of LABELs
+ *   tex        destination, SYMBOL or REG (a handle), VECTOR of coordinates or one
+ *   mov        packs and unpacks with a VECTOR on one side
+ *   cvt.f16x2  two sources, the upper half first
+ *
+ * The checks of ptx_parse guarantee that operand kinds and register types fit the operation, and that labels and
+ * symbols exist. Addresses fit the space if that is known. */
 #define PTX_OPERANDS 10
 struct ptx_inst {
 	uint16_t op; /* enum ptx_op */
-	uint8_t type,
-	    type2; /* instruction type; second type (cvt source; set destination; slct condition; tex coordinate).
-	                         * set.lt.u32.f32 has type F32 (what is compared) and type2 U32; cvt.f32.s32 F32, then S32 */
+	/* Instruction type; second type (cvt source; set destination; slct condition; tex coordinate). For
+	 * set.lt.u32.f32 they are F32 (what is compared) and U32, for cvt.f32.s32 F32 and S32. */
+	uint8_t type, type2;
 	uint8_t space, cmp, round, cache, atom, boolop;
 	uint8_t vec_width; /* 1, 2, 4 */
 	uint8_t sub;	   /* enum ptx_sub */

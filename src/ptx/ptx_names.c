@@ -1,5 +1,5 @@
-/* Names in nested scopes: a chained hash table in which the newest entry of a chain comes first, so that leaving a scope
- * only takes the newest entries off. */
+/* Names in nested scopes: a chained hash table. The newest entry of a chain comes first, so that leaving a scope only
+ * takes the newest entries off. */
 #include "base/arena.h"
 #include "ptx/ptx_impl.h"
 #include <string.h>
@@ -175,8 +175,8 @@ static int64_t find_label(const struct ptx_parser *p, const struct ptx_label_ref
 	return -1;
 }
 
-/* Labels are visible in their scope and the scopes inside of it, also before they are written: a reference is resolved
- * when the scope ends, or handed on to the scope around. */
+/* Labels are visible in their scope and the scopes inside of it, also before they are written. A reference is therefore
+ * resolved when the scope ends, or handed on to the scope around. */
 int ptx_resolve_labels(struct ptx_parser *p, uint32_t first_label, uint32_t outermost)
 {
 	uint32_t depth = p->names.depth, kept = 0;

@@ -34,7 +34,7 @@ struct copy_3d { /* cudaMemcpy3DParms */
 	int kind;
 };
 
-/* cudart_memory.c. Where an array takes part, widths and positions count its texels. */
+/* cudart_memory.c. If an array takes part, widths and positions count its texels. */
 struct exec_copy_3d cudart_copy_3d(const struct copy_3d *p);
 
 /* cudart_error.c. Remembers r for cudaGetLastError. */

@@ -1,14 +1,20 @@
 /* libcuda.so.1 on a simulated GPU: what `fathom exec` runs programs with.
  *
- * One device and one primary context, whose memory is one region that begins at the same address for the host and the GPU: managed,
- * mapped and page-locked memory need nothing further. All work is done when the call that asks for it returns; time is the simulated GPU's, so that
- * events read how long it would have taken. Streams are served in the order of the calls, one after another.
+ * One device has one primary context, whose memory is one region that begins at the same address for the host and the
+ * GPU. Managed, mapped and page-locked memory need nothing further. All work is done when the call that asks for it
+ * returns. Time is the simulated GPU's, so that events read how long it would have taken. Streams are served in the
+ * order of the calls, one after another.
  *
- * The interface has no handle of the process's state: `exec_process` is this library's one mutable global, under its lock. As commands do, the library
- * prints (what kernels print, and one sentence about what it cannot serve) and ends the program.
+ * The interface has no handle of the process's state: `exec_process` is this library's one mutable global, under its
+ * lock. As commands do, the library prints (what kernels print, and one sentence about what it cannot serve) and ends
+ * the program.
  *
- * Environment, set by `fathom exec`: FATHOM_EXEC_GPU, what spec_open takes; FATHOM_EXEC_STATS, the file that statistics go to, "" for standard error;
- * FATHOM_EXEC_CHECK, set: what kernels do is looked at; FATHOM_EXEC_UNTIMED, set: kernels take no time. */
+ * `fathom exec` sets in the environment:
+ *
+ *   FATHOM_EXEC_GPU      what spec_open takes
+ *   FATHOM_EXEC_STATS    the file that statistics go to, "" for standard error
+ *   FATHOM_EXEC_CHECK    set: what kernels do is looked at
+ *   FATHOM_EXEC_UNTIMED  set: kernels take no time */
 #ifndef FATHOM_EXEC_DRIVER_H
 #define FATHOM_EXEC_DRIVER_H
 #include "base/arena.h"

@@ -1,6 +1,6 @@
-/* Memory that graphs take and give back. It has its address from when its node is made, as programs ask for, and is there until the last graph that
- * has the node is gone and it was given back: a graph, its end included, gives nothing back by itself (CUDA C++ Programming Guide, graph memory nodes;
- * a card answers as this does). */
+/* Memory that graphs take and give back. It has its address from when its node is made, as programs ask for. It is
+ * there until the last graph that has the node is gone and it was given back. The end of a graph gives nothing back
+ * (CUDA C++ Programming Guide, graph memory nodes; a card answers as this does). */
 #include "exec/driver.h"
 
 struct exec_graph_memory {

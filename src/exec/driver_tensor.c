@@ -1,4 +1,5 @@
-/* Tensor maps: what a program says of a tensor and of the box that a copy moves, as the kernels of the simulated GPU read it. */
+/* Tensor maps say what a program says of a tensor and of the box that a copy moves. The kernels of the simulated GPU
+ * read them. */
 #include "exec/driver.h"
 #include "gpu/sim/func/tensor.h"
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Preloaded into programs that have the CUDA runtime inside them, as nvcc links it unless told otherwise: each of its functions, found in the
- * program's own table of symbols, begins with a jump to the one of our libcudart. A stripped program has no such table: it goes to libcuda.so.1, which
- * says what is to be done. */
+/* Preloaded into programs that have the CUDA runtime inside them, as nvcc links it unless told otherwise. Each of its
+ * functions, found in the program's own table of symbols, begins with a jump to that of our libcudart. A stripped
+ * program has no such table: it goes to libcuda.so.1, which says what is to be done. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>

@@ -184,7 +184,8 @@ static int times(struct job *j)
 		rc = run_once(j, END_SLOW, false, false, &slow);
 	if (rc)
 		return rc;
-	/* Where it is not known who shares a unit, or which part of it, the truth lies between one pipeline for all and one for each. */
+	/* The truth lies between one pipeline for all and one for each if it is not known who shares a unit, or which
+	 * part. */
 	double one = seconds_of(j, &p, END_EXPECTED), each = seconds_of(j, &other, END_EXPECTED);
 	r->kernel = (one + each) / 2;
 	/* A load that is held up may let others go first. */

@@ -1,12 +1,13 @@
 /* The run time that the two-pipeline model expects of a kernel, from a run file's findings alone (Lemeire 2016, IV).
  *
- * Each warp of one SM is followed through the kernel, lane by lane, with values that are known (constants, thread and block
- * numbers, arguments) or not (whatever is loaded). Its instructions enter one of two pipelines, that of computations and that of
- * memory, after the issue latency of the one before, when what they depend on has completed. Latencies, rates and sizes are
- * findings: what is missing is named, never made up.
+ * Each warp of one SM is followed through the kernel, lane by lane. Values are known, such as constants, thread and
+ * block numbers and arguments, or not known, such as whatever is loaded. Its instructions enter one of two pipelines,
+ * that of computations or that of memory. They do so after the issue latency of the one before, when what they depend
+ * on has completed. Latencies, rates and sizes are findings: what is missing is named, never made up.
  *
- * All three times come from the same walk: one with the values of the findings, one with their ends that make it fast and
- * what the data decide going the short way, one with the slow ends and the long way. */
+ * All three times come from the same walk. The first has the values of the findings. The second has the ends of
+ * findings that make it fast, and what the data decide goes the short way. The third has the slow ends and the long
+ * way. */
 #ifndef FATHOM_PREDICT_H
 #define FATHOM_PREDICT_H
 #include "base/arena.h"
@@ -87,9 +88,13 @@ struct predict_result {
 	double steps;		    /* warp instructions that were followed */
 };
 
-/* Everything of *r lives in arena a. -ENOTSUP: the kernel holds something that is not followed (calls, indexed branches);
- * -E2BIG: it runs longer than is followed; -ENODATA: findings without which there is no time at all; -EINVAL: a launch that no
- * GPU takes; -ENOMEM. */
+/* Everything of *r lives in arena a. Returns 0, or:
+ *
+ *   -ENOTSUP  the kernel holds something that is not followed (calls, indexed branches)
+ *   -E2BIG    it runs longer than is followed
+ *   -ENODATA  findings without which there is no time at all
+ *   -EINVAL   a launch that no GPU takes
+ *   -ENOMEM   memory ran out */
 int predict(struct predict_result *r, struct arena *a, const struct predict_request *q, const struct finding_list *f,
 	    const struct device_info *d, struct err *e);
 

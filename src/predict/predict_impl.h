@@ -31,8 +31,8 @@ struct native {
 	bool *operand;	      /* of each: it belongs to those that read its result, and takes no time */
 	uint32_t registers;   /* of a thread, alive at once */
 };
-/* registers: that the compiler keeps to, 0: the order is that of the text. 0, -ENOTSUP with a sentence: the entry holds something that is
- * not executed; -ENOMEM. */
+/* The compiler keeps to `registers` registers; 0: the order is that of the text. Returns 0, or -ENOTSUP with a
+ * sentence: the entry holds something that is not executed. Returns -ENOMEM when memory ran out. */
 int native_open(struct native *n, struct arena *a, const struct predict_request *q, int cc, uint32_t registers,
 		struct err *e);
 

@@ -12,7 +12,7 @@ struct search {
 	uint32_t *stack;
 };
 
-/* Where the instruction may go on; UINT32_MAX: it has no such way. */
+/* The instructions that may come next; UINT32_MAX: it has no such way. */
 static void ways(const struct ptx_func *f, uint32_t pc, uint32_t *on, uint32_t *jump)
 {
 	const struct ptx_inst *in = &f->insts[pc];

@@ -7,8 +7,8 @@ static enum predict_end way(const struct pipe *p)
 	return p->q->end;
 }
 
-/* A launch that touches more than the L2 holds finds a share of it there that the same launch left, as if victims were drawn: what one brings in
- * takes the place of any other. */
+/* A launch that touches more than the L2 holds finds a share of it there that the same launch left. Victims are taken
+ * to be drawn: what one access brings in takes the place of any other. */
 double memory_kept(const struct pipe *p)
 {
 	const struct predict_request *q = p->q->walk->q;
@@ -27,7 +27,7 @@ static bool is_kept(const struct pipe *p, uint64_t n)
 	return (double)(n * 0x9e3779b97f4a7c15u >> 40) < p->kept * 0x1p24;
 }
 
-/* Where a piece is found; brings it in where it is not. */
+/* The level at which a piece is found; brings it in if it is not there. */
 static unsigned level_of(struct pipe *p, const struct step *s, uint64_t piece, bool load)
 {
 	const struct model *m = p->m;
@@ -45,7 +45,7 @@ static unsigned level_of(struct pipe *p, const struct step *s, uint64_t piece, b
 	return seen_touch(&p->l2_seen, n, window, &p->failed) || is_kept(p, n) ? PREDICT_L2 : PREDICT_MEMORY;
 }
 
-/* Where the data decide the address. */
+/* The level if the data decide the address. */
 static unsigned level_unknown(const struct pipe *p, const struct step *s)
 {
 	const struct model *m = p->m;

@@ -176,8 +176,8 @@ static bool known_op(const struct terms *t, const char *stem)
 	       (outside_only(t) && outside_known(t, stem));
 }
 
-/* What stands in for operations that have no findings: what is moved, compared, selected and converted goes through the same
- * units as an addition, and so do the others where compilers leave no addition as it is. */
+/* What stands in for operations that have no findings. What is moved, compared, selected and converted goes through the
+ * same units as an addition. Other operations do so, too, where compilers leave no addition as it is. */
 static void stand_in(const struct terms *t, const char *type, char *stem, size_t n)
 {
 	static const char *const names[] = {"add", "max", "mad", "mul"};
@@ -443,7 +443,8 @@ static void get_gaps(struct model *m, struct terms *t)
 				       "independent instructions of one warp are issued as closely as those of many");
 }
 
-/* Where full pipes of single chains get less than those of several, instructions of one warp go out in pairs. */
+/* The turn of an instruction that goes out in a pair with another one of its warp. Such pairs show when full pipes of
+ * single chains get less than those of several. */
 static struct term turn_of_two(struct terms *t)
 {
 	struct term one = {.there = false}, four = {.there = false};

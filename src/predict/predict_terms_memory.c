@@ -18,7 +18,8 @@ static struct term memory_latency(struct terms *t)
 	return term_need(t, clocked, false, "loads that miss every cache take no time but their bytes'");
 }
 
-/* The cache of an SM is taken to be of one kind with its shared memory, as it is on most: each bank gives a row in a pass. */
+/* The cache of an SM is taken to be of one kind with its shared memory, as it is on most. Each bank then gives a row in
+ * a pass. */
 static void terms_banks(struct model *m, struct terms *t)
 {
 	const struct term banks = term_try(t, "shared.banks", false), width = term_try(t, "shared.bank_width", false),
@@ -110,8 +111,8 @@ void terms_waiting(struct model *m, struct terms *t)
 	m->entry_bytes = fill.there && fill.value > m->piece ? (uint32_t)fill.value : m->piece;
 }
 
-/* Where code was looked for beyond its caches and its latency could not be told, or a cache held all of it, what was never run
- * comes as late as data. */
+/* What was never run may come as late as data. That is so if code was looked for beyond its caches and its latency
+ * could not be told, or a cache held all of it. */
 void terms_cold(struct model *m, struct terms *t)
 {
 	static const char key[] = "memory.instruction.latency";

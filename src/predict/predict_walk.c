@@ -203,7 +203,7 @@ bool walker_next(struct walker *w, struct step *s)
 	}
 	if (touches_memory(in) && s->mask)
 		access(w, in, s);
-	/* Where it is not known whether a lane writes, neither is what it has then. */
+	/* If it is not known whether a lane writes, what it has then is not known either. */
 	lane_execute(w, in, s->mask);
 	for (uint32_t k = 0; maybe && k < in->operand_count && k < 2; k++)
 		if (in->operand[k].kind == PTX_OPND_REG && (k == 0 || in->op == PTX_OP_SETP || in->op == PTX_OP_SHFL))

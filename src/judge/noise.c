@@ -16,9 +16,15 @@ enum { RATES = 5 };
  * rings. */
 #define UNLIKE 0.01
 
+/* A set in the lap that came up last. */
+struct judge_left {
+	uint32_t lap;  /* 1 + its number */
+	uint32_t left; /* lines of the ring, less the misses so far; 0: more missed than it has */
+	uint32_t all;  /* lines of the ring */
+};
 struct judge_room {
 	uint32_t *lines, *set;	 /* of each set: lines of the ring; of each element: its set */
-	uint32_t *in_lap, *lap;	 /* of each set: misses in the lap that came up last, and 1 + its number */
+	struct judge_left *left; /* of each set */
 	double *visits, *misses; /* of each set */
 	uint32_t sets;
 };
@@ -34,12 +40,11 @@ struct judge_room *judge_room(struct arena *a, const struct judge_ring *ring, un
 		return NULL;
 	room->sets = JUDGE_SETS_MOST;
 	room->lines = ARENA_ARRAY(a, JUDGE_SETS_MOST, uint32_t);
-	room->in_lap = ARENA_ARRAY(a, JUDGE_SETS_MOST, uint32_t);
-	room->lap = ARENA_ARRAY(a, JUDGE_SETS_MOST, uint32_t);
+	room->left = ARENA_ARRAY(a, JUDGE_SETS_MOST, struct judge_left);
 	room->visits = ARENA_ARRAY(a, JUDGE_SETS_MOST, double);
 	room->misses = ARENA_ARRAY(a, JUDGE_SETS_MOST, double);
 	room->set = ARENA_ARRAY(a, most, uint32_t);
-	return room->lines && room->in_lap && room->lap && room->visits && room->misses && room->set ? room : NULL;
+	return room->lines && room->left && room->visits && room->misses && room->set ? room : NULL;
 }
 
 double judge_log_beta(double misses, double hits)
@@ -52,19 +57,20 @@ static void place(struct judge_room *room, const struct judge_ring *r, const str
 {
 	const struct model_shape shape = judge_model(q, RULE_LRU);
 	const unsigned bits = (unsigned)__builtin_ctz(q->line);
+	const uint32_t n = r->n, *sorted = r->sorted;
+	const uint64_t *at = r->at;
+	uint32_t *set_of = room->set, set = 0;
 	uint64_t before = UINT64_MAX;
-	uint32_t set = 0;
 
 	memset(room->lines, 0, q->sets * sizeof(*room->lines));
-	for (uint32_t i = 0; i < r->n; i++) {
-		const uint32_t e = r->sorted[i];
-		const uint64_t line = r->at[e] >> bits;
+	for (uint32_t i = 0; i < n; i++) {
+		const uint64_t line = at[sorted[i]] >> bits;
 		if (line != before) {
 			set = model_set_of(&shape, line);
 			room->lines[set]++;
 		}
 		before = line;
-		room->set[e] = set;
+		set_of[sorted[i]] = set;
 	}
 }
 
@@ -74,15 +80,44 @@ static uint32_t few(uint32_t k)
 }
 
 /* Visited right behind another element of its sector: that has just been fetched. */
-static bool follows(const struct judge_ring *r, const struct judge_shape *q, uint32_t e)
+static inline bool follows(const struct judge_ring *r, const struct judge_shape *q, uint32_t e)
 {
 	return r->n > 1 && !((r->at[e] ^ r->at[e ? e - 1 : r->n - 1]) & -(uint64_t)q->sector);
+}
+
+/* Misses that had to be: the first of a lap in a set of k lines with any w below k, the second with w below k - 1, and so on. */
+static void cover(struct judge_room *room, const struct judge_ring *r, const struct judge_shape *q,
+		  struct judge_tally *t)
+{
+	const uint32_t n = r->n, misses = r->misses, *missed = r->missed, *set = room->set;
+	struct judge_left *set_left = room->left;
+	uint32_t covered[JUDGE_WAYS_MOST + 2] = {0}, sets_of[JUDGE_WAYS_MOST + 2] = {0}, at_least = 0;
+
+	for (uint32_t s = 0; s < q->sets; s++) {
+		set_left[s] = (struct judge_left){.all = few(room->lines[s])};
+		sets_of[set_left[s].all]++;
+	}
+	for (uint32_t i = 0, lap = 1, begin = 0; n && i < misses; i++) {
+		for (; missed[i] - begin >= n; begin += n) /* a division of each would show */
+			lap++;
+		struct judge_left *l = &set_left[set[missed[i] - begin]];
+		const uint32_t left = l->lap == lap ? l->left : l->all;
+		covered[left]++;
+		l->lap = lap;
+		l->left = left - (left > 0);
+	}
+	for (uint32_t w = t->most; w-- > 0;) {
+		at_least += sets_of[w + 1];
+		t->need[w] = t->need[w + 1] + (double)at_least * r->laps;
+		t->cover[w] = t->cover[w + 1] + covered[w + 1];
+	}
 }
 
 void judge_tally(struct judge_room *room, const struct judge_ring *r, const struct judge_shape *q,
 		 struct judge_tally *t)
 {
-	uint32_t sets_of[JUDGE_WAYS_MOST + 2] = {0}, at_least = 0;
+	uint32_t elements[JUDGE_WAYS_MOST + 2] = {0}, follow = 0;
+	uint64_t misses[JUDGE_WAYS_MOST + 2] = {0}, follow_misses = 0;
 
 	memset(t, 0, sizeof(*t));
 	place(room, r, q);
@@ -91,37 +126,22 @@ void judge_tally(struct judge_room *room, const struct judge_ring *r, const stru
 		const uint32_t k = r->cold ? JUDGE_WAYS_MOST + 1 : few(room->lines[room->set[e]]);
 		t->most = k > t->most ? k : t->most;
 		if (follows(r, q, e)) {
-			t->follow += r->laps;
-			t->follow_misses += r->count[e];
+			follow++;
+			follow_misses += r->count[e];
 		} else {
-			t->visits[k] += r->laps;
-			t->misses[k] += r->count[e];
+			elements[k]++;
+			misses[k] += r->count[e];
 		}
 	}
+	for (uint32_t k = 0; k <= t->most; k++) {
+		t->visits[k] = (double)elements[k] * r->laps;
+		t->misses[k] = (double)misses[k];
+	}
+	t->follow = (double)follow * r->laps;
+	t->follow_misses = (double)follow_misses;
 	/* A part of a lap may miss only where it was not looked. */
-	if (r->seen < r->n || r->cold)
-		return;
-	for (uint32_t s = 0; s < q->sets; s++)
-		sets_of[few(room->lines[s])]++;
-	memset(room->lap, 0, q->sets * sizeof(*room->lap));
-	/* The first miss of a lap in a set of k lines had to be with any w below k. The second had to be with w below k
-	 * - 1, and so on. */
-	for (uint32_t i = 0, lap = 1, begin = 0; r->n && i < r->misses; i++) {
-		for (; r->missed[i] - begin >= r->n; begin += r->n) /* a division of each would show */
-			lap++;
-		const uint32_t s = room->set[r->missed[i] - begin], k = few(room->lines[s]);
-		if (room->lap[s] != lap) {
-			room->lap[s] = lap;
-			room->in_lap[s] = 0;
-		}
-		if (room->in_lap[s] < k)
-			t->cover[k - room->in_lap[s]++ - 1]++;
-	}
-	for (uint32_t w = t->most; w-- > 0;) {
-		at_least += sets_of[w + 1];
-		t->need[w] = t->need[w + 1] + (double)at_least * r->laps;
-		t->cover[w] += t->cover[w + 1];
-	}
+	if (r->seen == r->n && !r->cold)
+		cover(room, r, q, t);
 }
 
 /* log of sum over the rates of prior x rate^m (1 - rate)^(v - m). */

@@ -1,7 +1,6 @@
 #include "model/cache.h"
 #include "base/arena.h"
 #include <errno.h>
-#include <string.h>
 
 uint64_t model_lines(const struct model_shape *s)
 {
@@ -69,11 +68,10 @@ void model_cache_close(struct model_cache *c)
 
 void model_flush(struct model_cache *c)
 {
-	const size_t ways = (size_t)c->shape.sets * c->shape.ways;
+	const struct model_shape *s = &c->shape;
 
-	memset(c->state, 0, c->shape.sets * sizeof(*c->state));
-	for (size_t i = 0; i < ways; i++)
-		c->way[i] = (struct rule_way){.line = RULE_EMPTY};
+	for (uint32_t k = 0; k < s->sets; k++)
+		rule_empty(c->way + (size_t)k * s->ways, &c->state[k], s->set_ways ? s->set_ways[k] : s->ways);
 }
 
 static struct rule_view view_of(struct model_cache *c, uint32_t set)

@@ -1,16 +1,11 @@
 #include "model/rule.h"
-#include <string.h>
+#include <stddef.h>
 
 /* ---- what a victim is ---- */
 
 static unsigned oldest(const struct rule_view *v)
 {
-	unsigned best = 0;
-
-	for (unsigned w = 1; w < v->ways; w++)
-		if (v->way[w].age < v->way[best].age)
-			best = w;
-	return best;
+	return v->state->oldest;
 }
 
 /* The tree stands over the next power of two; beyond the ways it has only lower halves. */
@@ -38,7 +33,7 @@ static unsigned tree_victim(const struct rule_view *v)
 static unsigned first_unused(const struct rule_view *v)
 {
 	for (unsigned w = 0; w < v->ways; w++)
-		if (!v->way[w].age)
+		if (!v->way[w].used)
 			return w;
 	return 0;
 }
@@ -75,9 +70,21 @@ static unsigned next_listed(const struct rule_view *v)
 
 /* ---- what a use leaves behind ---- */
 
-static void stamp(const struct rule_view *v, unsigned way)
+static void renew(const struct rule_view *v, unsigned way)
 {
-	v->way[way].age = ++v->state->stamp;
+	struct rule_state *s = v->state;
+	struct rule_way *w = &v->way[way];
+
+	if (way == s->newest)
+		return;
+	v->way[w->newer].older = w->older;
+	if (way == s->oldest)
+		s->oldest = w->newer;
+	else
+		v->way[w->older].newer = w->newer;
+	v->way[s->newest].newer = (uint8_t)way;
+	w->older = s->newest;
+	s->newest = (uint8_t)way;
 }
 
 static void turn_tree(const struct rule_view *v, unsigned way)
@@ -98,12 +105,12 @@ static void turn_tree(const struct rule_view *v, unsigned way)
 /* When all were used, all but the last one count as unused again. */
 static void mark(const struct rule_view *v, unsigned way)
 {
-	v->way[way].age = 1;
+	v->way[way].used = true;
 	for (unsigned w = 0; w < v->ways; w++)
-		if (!v->way[w].age)
+		if (!v->way[w].used)
 			return;
 	for (unsigned w = 0; w < v->ways; w++)
-		v->way[w].age = w == way && v->ways > 1;
+		v->way[w].used = w == way && v->ways > 1;
 }
 
 static const struct row {
@@ -114,8 +121,8 @@ static const struct row {
 	void (*filled)(const struct rule_view *v, unsigned way); /* NULL: nothing changes */
 	void (*used)(const struct rule_view *v, unsigned way);	 /* of a line that is there */
 } row[] = {
-    [RULE_LRU] = {"lru", 2, false, oldest, stamp, stamp},
-    [RULE_FIFO] = {"fifo", 2, false, oldest, stamp, NULL},
+    [RULE_LRU] = {"lru", 2, false, oldest, renew, renew},
+    [RULE_FIFO] = {"fifo", 2, false, oldest, renew, NULL},
     [RULE_PLRU] = {"plru", 3, true, tree_victim, turn_tree, turn_tree},
     [RULE_NRU] = {"nru", 3, false, first_unused, mark, mark},
     [RULE_RANDOM] = {"random", 2, false, drawn_evenly, NULL, NULL},
@@ -175,21 +182,40 @@ unsigned rule_use(const struct rule_view *v, uint64_t line, bool *found)
 	return rule_use_at(v, line, way_of(v, line), found);
 }
 
+void rule_empty(struct rule_way *way, struct rule_state *state, unsigned ways)
+{
+	*state = (struct rule_state){.newest = (uint8_t)(ways - 1)};
+	for (unsigned w = 0; w < ways; w++)
+		way[w] = (struct rule_way){.line = RULE_EMPTY, .older = (uint8_t)(w - 1), .newer = (uint8_t)(w + 1)};
+}
+
 void rule_start(struct rule_set *s, enum rule r, unsigned ways, uint64_t variant)
 {
+	uint64_t age[RULE_WAYS];
 	struct rng rng;
 
 	*s = (struct rule_set){.params.rule = r, .ways = ways};
+	rule_empty(s->way, &s->state, ways);
+	if (!variant)
+		return;
 	rng_seed(&rng, variant);
 	for (unsigned w = 0; w < ways; w++) {
-		const uint64_t age = rng_next(&rng) >> 32, bit = rng_next(&rng) >> 63;
+		age[w] = rng_next(&rng) >> 32;
+		const uint64_t bit = rng_next(&rng) >> 63;
 		/* Strange lines have numbers from the top, which nobody asks for. */
-		s->way[w].line = variant ? RULE_EMPTY - 1 - w : RULE_EMPTY;
-		s->way[w].age = !variant ? 0 : r == RULE_NRU ? w && bit : age; /* all used at once does not last */
-		if (variant && r == RULE_PLRU)
+		s->way[w].line = RULE_EMPTY - 1 - w;
+		s->way[w].used = r == RULE_NRU && w && bit; /* all used at once does not last */
+		if (r == RULE_PLRU)
 			s->state.tree[w / 64] |= bit << w % 64;
 	}
-	s->state.stamp = 1ull << 32;
+	const struct rule_view v = {&s->params, ways, s->way, &s->state, NULL};
+	for (unsigned n = 0; n < ways && row[r].victim == oldest; n++) {
+		unsigned next = 0;
+		for (unsigned w = 1; w < ways; w++)
+			next = age[w] < age[next] ? w : next;
+		renew(&v, next);
+		age[next] = UINT64_MAX;
+	}
 }
 
 bool rule_access(struct rule_set *s, uint64_t line)

@@ -24,15 +24,18 @@ struct rule_params {
 };
 struct rule_way {
 	uint64_t line;
-	uint64_t age;	  /* lru: last use; fifo: when it came in; nru: 1 = used */
-	uint64_t sectors; /* bit per sector that is there; the rules do not look at it */
+	uint64_t sectors;     /* bit per sector that is there; the rules do not look at it */
+	uint8_t older, newer; /* lru: ways that were used before and after it; fifo: whose lines came in so */
+	bool used;	      /* nru */
 };
 struct rule_state {
-	uint64_t stamp;
+	uint8_t oldest, newest;	       /* lru and fifo: the ends of the ways' list */
 	uint64_t tree[RULE_WAYS / 64]; /* plru: which half was used longer ago; node 1 is the root */
 	uint32_t turn;		       /* schedule: how far it has come */
 	bool full;		       /* no way is empty; false, when nobody knows: whoever empties one says so */
 };
+/* What a set is before its first access: every way is empty. */
+void rule_empty(struct rule_way *way, struct rule_state *state, unsigned ways);
 /* A set whose memory is somebody else's. */
 struct rule_view {
 	const struct rule_params *params;

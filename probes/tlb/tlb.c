@@ -143,45 +143,30 @@ static void estimate(struct study *s, const struct tlb_path *c, unsigned k, cons
 		study_likely_number(s, key, v, v - either, v + either, "", method, c->name, "%s", seen);
 }
 
-static void know(struct tlb_level *l, const struct pages_shape *q)
-{
-	struct chase_fact *const facts[PAGES_KEYS] = {&l->line, &l->entries, &l->sets, &l->ways};
-
-	for (enum pages_key key = 0; key < PAGES_KEYS; key++)
-		*facts[key] = (struct chase_fact){.state = CHASE_DONE, .value = pages_value(q, key)};
-	l->reach = (struct chase_fact){.state = CHASE_DONE, .value = q->line * l->entries.value};
-	l->set_count = 0;
-}
-
-/* Of a level that the rules leave open, what the judge says: as a whole, or nothing of it. */
+/* What the judge says of a level that it knows, or that the rules leave open: as a whole, or nothing of it. */
 static bool conclude_judged(struct study *s, struct tlb_path *c, unsigned k)
 {
 	static const char *const what[PAGES_KEYS] = {"line", "entries", "sets", "ways"};
-	enum judge_verdict verdict = JUDGE_MEASURED;
 	struct tlb_level *l = &c->level[k];
 	struct pages_result j;
 
-	if ((l->reach.state == CHASE_DONE && l->sets.state == CHASE_DONE) || l->is ||
+	if ((l->reach.state == CHASE_DONE && l->sets.state == CHASE_DONE && !l->judged) || l->is ||
 	    (k && c->level[k - 1].reach.state != CHASE_DONE) || !tlb_judge(c, k, &j))
 		return false;
-	for (enum pages_key key = 0; key < PAGES_KEYS; key++) {
-		const enum judge_verdict one = pages_verdict(&j, key);
-		verdict = one < verdict ? one : verdict;
-	}
-	const double reach = (double)j.best.line * (double)pages_value(&j.best, PAGES_ENTRIES);
-	/* Less than fits is none of it, nor are entries of another length. */
-	if (verdict == JUDGE_OPEN || tlb_are_as_rows(c, k, &j.best) ||
-	    (l->reach.state == CHASE_DONE && (reach < (double)l->reach.value || j.best.line != l->line.value)))
+	const enum judge_verdict verdict = tlb_judge_verdict(c, k, &j);
+	if (verdict == JUDGE_OPEN)
 		return false;
 	for (enum pages_key key = 0; key < PAGES_KEYS; key++)
 		estimate(s, c, k, what[key], (double)pages_value(&j.best, key), 0, &j, verdict);
-	estimate(s, c, k, "reach", reach, 0, &j, verdict);
+	estimate(s, c, k, "reach", (double)j.best.line * (double)pages_value(&j.best, PAGES_ENTRIES), 0, &j, verdict);
 	/* Rows of the memory and a clock that changes are in what the survey saw. */
-	if (k && !(c->rows > 0) && !(c->swing > 0))
+	if (k && l->judged)
+		conclude_step(s, c, KEY("tlb.%s.%s.latency", c->name, levels[k]), k);
+	else if (k && !(c->rows > 0) && !(c->swing > 0))
 		estimate(s, c, k, "latency", c->step[k] - c->step[k - 1], fmax(GAP_LEAST, 2 * c->grain), &j,
 			 JUDGE_LIKELY);
 	if (verdict == JUDGE_MEASURED)
-		know(l, &j.best);
+		tlb_know(l, &j.best);
 	return true;
 }
 

@@ -70,6 +70,7 @@ struct tlb_level {
 	enum tlb_is is;
 	double piece; /* of those, what one costs beyond what all pages do; NAN: none was seen */
 	struct chase_fact reach, line, entries, ways, sets;
+	bool judged;			  /* one shape explains every ring of the path, and no other one does */
 	bool shown;			  /* that it has sets, which need not all be known */
 	uint32_t set_size[64], set_count; /* of unequal sets */
 };
@@ -242,6 +243,12 @@ enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring 
 enum chase_state tlb_geometry(struct tlb_path *c, unsigned k);
 /* What the judge makes most probable of level k, beside all rings of the path. False: nothing. */
 bool tlb_judge(struct tlb_path *c, unsigned k, struct pages_result *out);
+/* The verdict on all keys together. OPEN as well if rings that the rules looked at refute the shape. */
+enum judge_verdict tlb_judge_verdict(const struct tlb_path *c, unsigned k, const struct pages_result *j);
+/* Fills a level's facts from a shape. */
+void tlb_know(struct tlb_level *l, const struct pages_shape *q);
+/* Entries of this level that those before it hold at most. */
+uint32_t tlb_kept_before(const struct tlb_path *c, unsigned k);
 /* One ring as level k saw it, in the arena. laps is 0 where it does not tell. False: out of memory. */
 bool tlb_judge_ring(struct arena *a, const struct tlb_path *c, unsigned k, const struct tlb_ring *ring,
 		    const struct tlb_view *w, struct judge_ring *r);

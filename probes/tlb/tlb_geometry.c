@@ -405,32 +405,50 @@ static enum chase_state no_cache(struct tlb_path *c, unsigned k, bool *sure)
 	return state;
 }
 
-enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
+/* Whether one shape explains all rings, those with many lines of each page among them. Then it is a level of pages, and that shape. */
+static bool is_judged(struct tlb_path *c, unsigned k)
+{
+	struct tlb_level *l = &c->level[k];
+	struct pages_result j;
+
+	l->judged = tlb_judge(c, k, &j) && tlb_judge_verdict(c, k, &j) == JUDGE_MEASURED;
+	if (l->judged)
+		tlb_know(l, &j.best);
+	return l->judged;
+}
+
+/* Ways and sets, unless what seemed a level is a cache's doing. */
+static enum chase_state sets_or_cache(struct tlb_path *c, unsigned k)
 {
 	struct tlb_level *l = &c->level[k];
 	bool sure;
+	const enum chase_state state = no_cache(c, k, &sure);
+
+	if (state == CHASE_PENDING || is_judged(c, k))
+		return state == CHASE_PENDING ? state : CHASE_DONE;
+	if (state == CHASE_DONE && sure)
+		return tlb_sets(c, k);
+	l->is = state == CHASE_DONE ? TLB_IS_TABLES : TLB_IS_LEVEL;
+	if (l->is == TLB_IS_TABLES)
+		snprintf(c->why, sizeof(c->why), "the same pages with more lines of each do not fit: a cache's doing");
+	l->reach.state = l->line.state = l->entries.state = CHASE_UNDECIDED;
+	return chase_undecided(&l->reach, "%s", c->why);
+}
+
+enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
+{
+	struct tlb_level *l = &c->level[k];
 
 	l->reach.state = l->line.state = l->entries.state = l->ways.state = l->sets.state = CHASE_UNDECIDED;
 	l->is = TLB_IS_LEVEL;
 	l->piece = NAN;
-	l->shown = false;
+	l->shown = l->judged = false;
 	for (unsigned i = 0; i < k; i++)
 		if (c->level[i].entries.state != CHASE_DONE)
 			return chase_undecided(&l->reach, "the level above is not known, and hides what this one does");
 	enum chase_state state = reach_and_line(c, k);
-	if (state == CHASE_DONE) {
-		state = no_cache(c, k, &sure);
-		if (state == CHASE_UNDECIDED || (state == CHASE_DONE && !sure)) {
-			l->is = state == CHASE_DONE ? TLB_IS_TABLES : TLB_IS_LEVEL;
-			if (l->is == TLB_IS_TABLES)
-				snprintf(c->why, sizeof(c->why),
-					 "the same pages with more lines of each do not fit: a cache's doing");
-			l->reach.state = l->line.state = l->entries.state = CHASE_UNDECIDED;
-			return chase_undecided(&l->reach, "%s", c->why);
-		}
-	}
 	if (state == CHASE_DONE)
-		state = tlb_sets(c, k);
+		state = sets_or_cache(c, k);
 	if (state != CHASE_PENDING && l->reach.state == CHASE_DONE && tlb_or_tables(c, k) == CHASE_PENDING)
 		return CHASE_PENDING;
 	if (state != CHASE_PENDING && l->reach.state == CHASE_DONE && tlb_or_rows(c, k) == CHASE_PENDING)

@@ -32,6 +32,7 @@ bool tlb_judge_ring(struct arena *a, const struct tlb_path *c, unsigned k, const
 	if (!at || !missed)
 		return false;
 	*r = (struct judge_ring){.n = w->pages,
+				 .kept = tlb_kept_before(c, k),
 				 .laps = w->visits / w->pages,
 				 .seen = w->pages,
 				 .at = at,
@@ -71,19 +72,76 @@ static bool read_rings(struct arena *a, struct tlb_path *c, unsigned k, const st
 	return true;
 }
 
-bool tlb_judge(struct tlb_path *c, unsigned k, struct pages_result *out)
+static bool weigh(struct tlb_path *c, unsigned k, const struct series *s, struct pages_result *out)
 {
-	const struct series *s = study_series(c->study, c->experiment);
 	struct judge_ring *ring;
 	unsigned rings = 0;
 	struct arena a;
 
-	memset(out, 0, sizeof(*out));
-	if (!s || c->level[k].blurred)
-		return false;
 	arena_init(&a);
 	ring = ARENA_ARRAY(&a, s->count, struct judge_ring);
 	const bool done = ring && read_rings(&a, c, k, s, ring, &rings) && judge_pages(ring, rings, out) == 0;
 	arena_free(&a);
-	return done && out->found;
+	return done;
+}
+
+/* What a record of so many rings says of a level is kept: each pass asks for it. */
+bool tlb_judge(struct tlb_path *c, unsigned k, struct pages_result *out)
+{
+	const struct series *s = study_series(c->study, c->experiment);
+	struct {
+		struct tlb_look look;
+		uint64_t rings;
+	} key;
+
+	memset(out, 0, sizeof(*out));
+	if (!s || c->level[k].blurred)
+		return false;
+	memset(&key, 0, sizeof(key));
+	tlb_look_of(c, k, &(struct tlb_ring){0}, &key.look);
+	key.rings = s->count;
+	const struct pages_result *before = study_recall(c->study, "shape of all rings", &key, sizeof(key));
+	if (before)
+		*out = *before;
+	else if (!weigh(c, k, s, out))
+		return false;
+	else
+		study_keep(c->study, "shape of all rings", &key, sizeof(key), out, sizeof(*out));
+	return out->found;
+}
+
+enum judge_verdict tlb_judge_verdict(const struct tlb_path *c, unsigned k, const struct pages_result *j)
+{
+	const struct tlb_level *l = &c->level[k];
+	enum judge_verdict verdict = JUDGE_MEASURED;
+
+	for (enum pages_key key = 0; key < PAGES_KEYS; key++) {
+		const enum judge_verdict one = pages_verdict(j, key);
+		verdict = one < verdict ? one : verdict;
+	}
+	/* Less than fits is none of it, but for what levels before it keep. Entries of another length are not either. */
+	const uint64_t entries = pages_value(&j->best, PAGES_ENTRIES) + tlb_kept_before(c, k);
+	const bool other = l->reach.state == CHASE_DONE &&
+			   (entries * j->best.line < l->reach.value || j->best.line != l->line.value);
+	return other || tlb_are_as_rows(c, k, &j->best) ? JUDGE_OPEN : verdict;
+}
+
+void tlb_know(struct tlb_level *l, const struct pages_shape *q)
+{
+	struct chase_fact *const facts[PAGES_KEYS] = {&l->line, &l->entries, &l->sets, &l->ways};
+
+	for (enum pages_key key = 0; key < PAGES_KEYS; key++)
+		*facts[key] = (struct chase_fact){.state = CHASE_DONE, .value = pages_value(q, key)};
+	l->reach = (struct chase_fact){.state = CHASE_DONE, .value = q->line * l->entries.value};
+	l->shown = q->sets > 1;
+	l->set_count = 0;
+}
+
+uint32_t tlb_kept_before(const struct tlb_path *c, unsigned k)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < k; i++)
+		most = c->level[i].entries.value > most ? c->level[i].entries.value : most;
+	return (uint32_t)most;
 }

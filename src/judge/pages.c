@@ -357,7 +357,9 @@ static double surprise(struct search *s, const struct judge_ring *ring, const st
 	off = beyond_chance(off, used) + unlike(&s->any, q, t, ring->laps);
 	if (m > JUDGE_NOISE * v)
 		off += judge_deviance(m, v, JUDGE_NOISE);
-	return off - JUDGE_HIDDEN * pages_hidden(&u, t->most, ring->laps, q->ways);
+	/* A line that a level before keeps is kept in every lap: it hides once, and not once a lap. */
+	const double hidden = pages_hidden(&u, t->most, ring->laps, q->ways), each = hidden / ring->laps;
+	return off - JUDGE_HIDDEN * (each <= ring->kept ? each : hidden);
 }
 
 /* Those that were not weighed are as good as measured after the shape was found. What hides misses of one hides those

@@ -177,6 +177,27 @@ static void what_hides_in_one_place_counts_once(void **state)
 	}
 }
 
+/* An H200 and an H100 keep two or three pages beyond 256 sets of 8, in every lap of a ring: a level before this one may. What no level may keep
+ * refutes the shape. */
+static void what_a_level_before_keeps_hides_once(void **state)
+{
+	(void)state;
+	for (uint32_t kept = 0; kept <= 16; kept += 16) {
+		struct pages_result j;
+		struct record r;
+
+		survey(&r, &plain, 0, 0);
+		visit_hidden(&r, &plain, (uint32_t)model_lines(&plain) + 3, plain.line);
+		for (unsigned i = 0; i < r.rings; i++)
+			r.ring[i].kept = kept;
+		assert_int_equal(judge_pages(r.ring, r.rings, &j), 0);
+		assert_int_equal(j.best.sets, plain.sets);
+		for (enum pages_key k = 0; k < PAGES_KEYS; k++)
+			assert_int_equal(pages_verdict(&j, k), kept ? JUDGE_MEASURED : JUDGE_OPEN);
+		arena_free(&r.a);
+	}
+}
+
 /* What fits says only that no less does. */
 static void what_never_misses_is_left_open(void **state)
 {
@@ -202,6 +223,7 @@ int main(void)
 	    cmocka_unit_test(unequal_sets_are_flagged),
 	    cmocka_unit_test(what_never_misses_is_left_open),
 	    cmocka_unit_test(what_hides_in_one_place_counts_once),
+	    cmocka_unit_test(what_a_level_before_keeps_hides_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

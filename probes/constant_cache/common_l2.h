@@ -7,8 +7,8 @@ enum common_l2 { L2_NONE, L2_OTHER, L2_THIS, L2_UNKNOWN };
 
 /* What a hit in that L2 takes, in cycles, from whatever said so. */
 struct common_hit {
-	enum common_l2
-	    state; /* L2_NONE: there is no such cache; L2_UNKNOWN: nobody knows what it takes; else lo and hi are */
+	/* L2_NONE: there is no such cache; L2_UNKNOWN: nobody knows what it takes; else lo and hi are */
+	enum common_l2 state;
 	double lo, hi;
 	double nearest, farthest; /* of its parts, where it has some; else lo and hi */
 	double slack;		  /* a share by which either side may be off besides */

@@ -147,8 +147,8 @@ struct row_answer {
 	struct way way;
 	unsigned told[TELLS_BORDER + 1]; /* vectors of each kind */
 	bool asked;			 /* for denormal numbers */
-	unsigned
-	    small; /* which ways to treat them explain what came: bit k is way k, 1: flushes operands, 2: results */
+	/* which ways to treat them explain what came: bit k is way k, 1: flushes operands, 2: results */
+	unsigned small;
 	unsigned special_wrong;
 	char odd[160]; /* a result that nothing explains */
 };

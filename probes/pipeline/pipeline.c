@@ -1,8 +1,9 @@
-/* The occupancy roofline and the two latencies of the pipeline model: Lemeire's method, which needs no clock in the kernel.
+/* The occupancy roofline and the two latencies of the pipeline model: Lemeire's method, which needs no clock in the
+ * kernel.
  *
- * For every class of instructions, with 1, 2 and 4 independent chains in a warp: what a link takes against the number of warps that
- * an SM has. One warp alone shows the completion latency, the least of all numbers of warps the issue latency; the fewest warps
- * that come within 5 % of it are the ridge point. */
+ * Every class of instructions is timed with 1, 2 and 4 independent chains in a warp. The time of a link is asked for
+ * against the number of warps of an SM. One warp alone shows the completion latency, and the least of all numbers of
+ * warps the issue latency. The fewest warps that come within 5 % of it are the ridge point. */
 #include "base/arena.h"
 #include "pipeline_roof.h"
 #include <math.h>
@@ -153,8 +154,8 @@ static void conclude_completion(struct study *s, const struct roof *r, double cy
 				      first->repeats, first->coarse * cycles);
 }
 
-/* Whether more warps may have gained nothing only because those of a second block waited until the first one's came to their end: where schedulers
- * prefer some warps, and those of one block find their turns whenever they are ready. */
+/* Whether more warps may have gained nothing only because those of a second block waited for the first one's to end.
+ * That may be if schedulers prefer some warps, and those of one block find their turns whenever they are ready. */
 static bool may_wait_in_blocks(const struct study *s, const struct roof *r)
 {
 	const unsigned block = study_device(s)->max_threads_per_block / study_device(s)->warp_size;
@@ -225,8 +226,8 @@ static void conclude(struct study *s, const struct roof *r, const struct roof *r
 	    "warp size over issue latency", evidence, "with %u warps", r->warps[at]);
 }
 
-/* Chains of a warp issue faster than warps that fill the pipe, in loops that are shorter than usual: instructions that go out in pairs,
- * or what is left of a loop's end, which hides behind more of them in the longer loop. */
+/* Whether chains of a warp issue faster than warps that fill the pipe, in loops that are shorter than usual.
+ * Instructions may go out in pairs. Or some of a loop's end hides behind the more numerous ones in the longer loop. */
 static bool ends_show(const struct roof *r)
 {
 	unsigned at;
@@ -234,8 +235,8 @@ static bool ends_show(const struct roof *r)
 	return r->shorter > 1 && !r->starves && r->time[at].hi / r->warps[at] < r->full;
 }
 
-/* Whether chains are long enough in loops that are shorter than usual: what is at the end of a loop hides behind the last links, and differently
- * where those are the first as well. */
+/* Whether chains are long enough in loops that are shorter than usual. A loop's end hides behind the last links, and
+ * differently if those are the first as well. */
 static bool has_room(const struct study *s, const struct roof *r)
 {
 	const struct timed_pair k = pipeline_pair(study_device(s), r->class, r->chains, 1, r->shorter, false);
@@ -294,8 +295,8 @@ static bool is_preferred(const struct roof *r, unsigned n)
 	return false;
 }
 
-/* The same as where its own warps are preferred to others, for its ridge: those that end sooner do not wait for the last. Where nobody asked, as in
- * an older recording, it stays as it is. */
+/* Measures the roof again, as if its own warps were preferred to others, for its ridge. Warps that end sooner do not
+ * wait for the last. The roof stays as it is if nobody asked, as in an older recording. */
 static void measure_again(struct study *s, struct roof *r, double timer)
 {
 	struct roof again = {.class = r->class,
@@ -339,7 +340,8 @@ static void study(struct study *s)
 	}
 	bool steady = true;
 	const double seen = told ? timed_pace(s, &one, &steady) : 1;
-	/* Run times of launches say little where the clock goes faster for some of them; as long as all are at one rate they need no clock. */
+	/* Run times of launches say little if the clock goes faster for some of them. They need no clock as long as all
+	 * are at one rate. */
 	const double swing = study_swing(s);
 	const bool boosts = swing > 0;
 	const bool spans = one.clock_hz > 0 && (!steady || boosts);

@@ -4,8 +4,8 @@
 #include "probe/launch_time.h"
 #include "probe/probe.h"
 
-/* X(name, ID, reg, operations): operations is what one link counts as in rates; an integer link is a multiplication and an
- * addition in one instruction, as the paper counts them. */
+/* X(name, ID, reg, operations). The operations are what one link counts as in rates. An integer link is a
+ * multiplication and an addition in one instruction, as the paper counts them. */
 #define PIPELINE_CLASSES(X)                                                                                            \
 	X("sp", SP, "f32", 1)                                                                                          \
 	X("mad", MAD, "f32", 1)                                                                                        \
@@ -34,7 +34,8 @@ enum {
 }; /* in front of a launch's words, for timed_pair.clock_hz; of each block, with P_SPANS */
 enum { P_CHAINS, P_LINKS, P_ROUNDS, P_REPEATS, P_BLOCK, P_SPANS };
 
-/* Warps as blocks: as few as can be, all equal, and in steps of a quarter of a block beyond the first. 0: not with this number. */
+/* Blocks that make up so many warps. They are as few as can be, all equal, and in steps of a quarter of a block beyond
+ * the first. The result is 0 if this number cannot be had. */
 unsigned pipeline_blocks(const struct device_info *d, unsigned warps);
 /* Most warps that an SM can have, as far as the device tells. *known: it does tell. */
 unsigned pipeline_most_warps(const struct device_info *d, bool *known);
@@ -42,8 +43,9 @@ unsigned pipeline_most_warps(const struct device_info *d, bool *known);
 int pipeline_setup(const struct study *s, enum pipeline_class c, bool together, double x, const double *p,
 		   struct job *j);
 
-/* The class with so many chains in each of so many warps of an SM, in loops so many times shorter than usual. few is 0 where a loop
- * cannot be as short. spans: of launches of several blocks each one reads its SM's clock, not only the timer of launches. */
+/* The class with so many chains in each of so many warps of an SM, in loops so many times shorter than usual. The
+ * result's few is 0 if a loop cannot be as short. With `spans`, each of a launch's blocks reads its SM's clock, if
+ * there are several. Otherwise only launches are timed. */
 struct timed_pair pipeline_pair(const struct device_info *d, enum pipeline_class c, unsigned chains, unsigned warps,
 				unsigned shorter, bool spans);
 /* Operations in the shorter loop, over all chains: in shorter ones its end shows, longer ones leave instruction buffers. */
@@ -53,18 +55,18 @@ struct timed_pair pipeline_pair(const struct device_info *d, enum pipeline_class
 /* Operations of each chain in those, at least. */
 #define PIPELINE_LINKS_LEAST 4
 
-/* pipeline_shorter.c. How many times shorter loops have to be for their instructions to be at hand, turn after turn: the code fits the first
- * instruction cache, or, where that is not known, a link takes as long in the shortest. 0: not known yet, or, with a reason, not to
- * be told. */
+/* pipeline_shorter.c. How many times shorter loops have to be for their instructions to be at hand, turn after turn.
+ * The code then fits the first instruction cache. If that is not known, a link takes as long in the shortest loop. The
+ * result is 0 if it is not known yet, or cannot be told, for the reason in *why. */
 unsigned pipeline_shorter(struct study *s, enum pipeline_class class, double timer, const char **why);
 
-/* pipeline_gaps.c: of warps that stop together. Where what else is in the shorter loop leaves gaps in the pipe, the longer one, in which it
- * hides, costs too little more. */
+/* pipeline_gaps.c: of warps that stop together. The rest of the shorter loop may leave gaps in the pipe. The longer
+ * loop, in which it hides, then costs too little more. */
 enum pipeline_gaps { GAPS_NONE, GAPS_SOME, GAPS_WIDE /* what a link takes is not known well enough then */ };
 /* Whether the longer loop takes noticeably more for a link, with all that is in there, than what both differ by. */
 bool pipeline_may_have_gaps(const struct timed *t, const struct timed_pair *k);
-/* upper: the same as t from the upper half of what the two loops differ by. Where it says so many times more, t becomes what both of them and the
- * longer loop allow. */
+/* Compares t with `upper`, the same from the upper half of what the two loops differ by. If that says `fills` times
+ * more, t becomes what both of them and the longer loop allow. */
 enum pipeline_gaps pipeline_gaps(struct timed *t, const struct timed *upper, const struct timed_pair *k, double fills);
 
 /* pipeline_items.c: run time against work items, Lemeire's Fig. 1; x is work items, in blocks of so many where there is more than one. */

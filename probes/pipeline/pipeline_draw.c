@@ -24,7 +24,7 @@ static double ns_of(const struct timed_pair *by, const struct point *pt)
 	return timed_mean(&k, pt);
 }
 
-/* ns of a link of one warp against warps, ascending. Where a load was timed more than once, the last time counts. */
+/* ns of a link of one warp against warps, ascending. The last time counts of a load that was timed more than once. */
 static size_t curve(const struct series *s, const struct timed_pair *by, unsigned chains, double *x, double *y)
 {
 	size_t n = 0;

@@ -1,5 +1,5 @@
-/* How many work items cost as much time as a few: each makes the same instructions, one after the other, and more and more of them are
- * launched. As long as they find room beside each other the time stays the same. */
+/* How many work items cost as much time as a few. Each makes the same instructions, one after the other, and more and
+ * more of them are launched. As long as they find room beside each other the time stays the same. */
 #include "pipeline.h"
 #include <math.h>
 
@@ -108,7 +108,8 @@ static struct range range_of(const struct climb *c)
 	return (struct range){.lo = lo, .hi = hi, .end = end, .clear = hi - lo < step(lo / c->block) * c->block};
 }
 
-/* Where some items take nearly as much longer as is told apart, all that lies between is as likely. */
+/* Concludes the number of items, or a range of it. Some items may take nearly as much longer as is told apart; all
+ * numbers between are as likely then. */
 static void conclude(struct study *s, const struct climb *c)
 {
 	const struct range r = range_of(c);
@@ -130,9 +131,10 @@ static void conclude(struct study *s, const struct climb *c)
 				      r.end);
 }
 
-/* In launches so many times longer, how many items take longer than one warp, one number after the other until one does for certain: what
- * beginnings and ends add, and the last warps where a scheduler prefers others, is less of those. Of one GPU 1.060 times as long in short
- * ones is 1.046 times in longer ones. By as much as the short ones were off, the long ones may still be off by their part of that. */
+/* Finds in launches so many times longer how many items take longer than one warp, one number after the other until one
+ * does for certain. Beginnings and ends are a smaller part of those, as are the last warps if a scheduler prefers
+ * others. One GPU's short launches took 1.060 times as long, and its longer ones 1.046 times. The long ones may still
+ * be off by their part of what the short ones were off. */
 static void sharpen(struct study *s, struct climb *c, double timer)
 {
 	struct timed_pair k = pair_of(s, c, study_device(s)->warp_size);
@@ -161,8 +163,8 @@ static void sharpen(struct study *s, struct climb *c, double timer)
 	}
 }
 
-/* Doubles the blocks until they take twice as long as one warp or fill all SMs, then halves the gap in which the time begins to rise, and looks at
- * its end more closely. */
+/* Doubles the blocks until they take twice as long as one warp or fill all SMs. Then it halves the gap in which the
+ * time begins to rise, and looks at its end more closely. */
 static bool climb(struct study *s, struct climb *c, unsigned blocks_most, double timer)
 {
 	bool there = load(s, c, study_device(s)->warp_size, timer);

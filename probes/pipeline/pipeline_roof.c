@@ -12,16 +12,16 @@ enum {
 #define ENDS 0.002 /* of what a link takes: what beginning and end of launches so long may hide */
 
 #define RIDGE 0.95 /* of the peak: Lemeire 2016, III */
-/* What a rate near the ridge may be off by. That of warps that stop together, too: what those have begun when the first one comes to its
- * end is nearly the same in both lengths of a launch. */
+/* What a rate near the ridge may be off by, that of warps that stop together, too. What those have begun when the first
+ * one ends is nearly the same in both lengths of a launch. */
 #define UNSURE	  0.02
 #define SURE	  0.01 /* the same of what one warp's time tells of a rate */
 #define NEAR	  0.05 /* of a number of warps: from and to how many there have to be */
 #define VAGUE	  0.2  /* the same, where that is all that rates say: a number known no better says too little */
 #define NO_BETTER 0.98 /* of the time with fewer warps: more of them gain nothing */
 #define BEYOND	  1.1  /* times faster than the peak: something is wrong, and not with the peak */
-/* Times as much as by all of the difference of two loops a link may take by the upper half of it, beyond what warps had begun, and in longer
- * launches. */
+/* Times as long a link may take by the upper half of the difference of two loops as by all of it. FILLS is beyond what
+ * warps had begun, FILLS_LONG in longer launches. */
 #define FILLS	   1.03
 #define FILLS_LONG 1.005
 
@@ -111,8 +111,8 @@ static void climb(struct study *s, struct roof *r, double timer)
 	r->whole = known;
 }
 
-/* The peak's. What warps that stop together had begun errs either way, and least where most warps wait: the least of all would be
- * the one that errs most. */
+/* The load of the peak. What warps that stop together had begun errs either way, and least if most warps wait. The
+ * least time of all would be the one that errs most. */
 double roof_least(const struct roof *r, unsigned *at)
 {
 	double best = INFINITY;
@@ -122,7 +122,8 @@ double roof_least(const struct roof *r, unsigned *at)
 			*at = i;
 	if (r->starves && *at)
 		return each(&r->time[*at], r->warps[*at]);
-	/* Which is the least as far as it is known: of warps that no clock times together the least would be the one that errs most. */
+	/* Of the loads the one counts that is the least as far as it is known. If no clock times warps together, the
+	 * least time would be the one that errs most. */
 	for (unsigned i = 0; i < r->count; i++)
 		if (r->time[i].ok && r->time[i].hi / r->warps[i] < best) {
 			best = r->time[i].hi / r->warps[i];
@@ -171,9 +172,9 @@ static unsigned narrow_to(struct study *s, struct roof *r, double part, double t
 	}
 }
 
-/* Of warps that stop together, a number that seems to do more than the most warps do, which fill the pipe; 0: none. What two lengths
- * of a loop differ by is what links take only if the pipe is as full in both: where the warps that are behind find no turn in the shorter
- * one, the longer one seems too fast. */
+/* Of warps that stop together, a number that seems to do more than the most warps do, which fill the pipe. 0: none. Two
+ * lengths of a loop differ by what links take only if the pipe is as full in both. If warps that are behind find no
+ * turn in the shorter loop, the longer one seems too fast. */
 unsigned roof_beyond_peak(const struct roof *r)
 {
 	unsigned at;
@@ -198,7 +199,8 @@ void roof_ridge_between(const struct roof *r, unsigned *lo, unsigned *hi)
 {
 	unsigned best;
 	roof_least(r, &best);
-	/* Where turns are counted until the first warp ends, rates are hardly better known than the peak, and those of fewer warps less. */
+	/* If turns are counted until the first warp ends, rates are hardly better known than the peak. Those of fewer
+	 * warps are known less well. */
 	const double counted = r->starves ? fmax(known_to(r, r->warps[best]),
 						 fmax(known_to(r, r->ridge), known_to(r, below(r, RIDGE, r->ridge))))
 					  : 0,
@@ -207,13 +209,14 @@ void roof_ridge_between(const struct roof *r, unsigned *lo, unsigned *hi)
 	    above = fmin(RIDGE + unsure, (1 + RIDGE) / 2);
 	const unsigned most = reaches(r, above), fewest = reaches(r, RIDGE - unsure);
 	*lo = below(r, RIDGE - unsure, r->ridge) + 1;
-	/* Fewer may do while more do not, where all wait for the last: one more than a whole number for each scheduler takes a turn more. */
+	/* Fewer warps may do while more do not, if all wait for the last. One more than a whole number for each
+	 * scheduler takes a turn more. */
 	*lo = !r->starves && fewest && fewest < *lo ? fewest : *lo;
 	*hi = most > r->ridge ? most : r->ridge;
 }
 
-/* Fewest warps that reach so much of the peak where each of so many equal parts of an SM has every parts-th warp and no turn at the pipe is lost.
- * alone: part of the peak that one warp reaches. */
+/* Fewest warps that reach so much of the peak if no turn at the pipe is lost. Each of so many equal parts of an SM has
+ * every parts-th warp. alone: part of the peak that one warp reaches. */
 static unsigned fewest_at_best(double alone, unsigned parts, double part)
 {
 	for (unsigned w = 1;; w++) {
@@ -316,10 +319,10 @@ static struct timed_pair longer_pair(const struct study *s, const struct roof *r
 	return pair;
 }
 
-/* A load in launches so many times longer. What warps hide of each other's beginnings and ends, and turns that are begun only when the
- * first warp comes to its end, are as much of any launch: a real GPU of 128 operations a cycle seemed to do 131.5. By as much as the short
- * one was off, the long one may still be off by its part of that. Two repeats that happen to agree say too little of what is to be known
- * so well. */
+/* Times a load in launches so many times longer. Warps hide some of each other's beginnings and ends. Some begin turns
+ * only when the first warp comes to its end. Both are as much of any launch: a real GPU of 128 operations a cycle
+ * seemed to do 131.5. The long launch may still be off by its part of what the short one was off. Two repeats that
+ * happen to agree say too little of what is to be known so well. */
 static struct timed longer(struct study *s, const struct roof *r, unsigned at, double timer)
 {
 	const struct timed_pair pair = longer_pair(s, r, at);
@@ -331,17 +334,19 @@ static struct timed longer(struct study *s, const struct roof *r, unsigned at, d
 	return t;
 }
 
-/* The same in longer launches, in which less is begun only: a smaller part of what links take tells. An end of the loop of which the last warps
- * hide a little more the longer it is took 6 %, and 1 % by the two halves of the difference. */
+/* Allows for gaps in longer launches, in which less is begun only, so that a smaller part of what links take tells. The
+ * last warps may hide a little more of the loop's end the longer it is. Such an end took 6 %, and 1 % by the two halves
+ * of the difference. */
 static void allow_for_small_gaps(struct study *s, struct roof *r, double timer)
 {
 	const struct timed_pair pair = longer_pair(s, r, r->sharp_at);
 	allow_for_gaps(s, r, r->sharp_at, &r->sharp, &pair, FILLS_LONG, timer);
 }
 
-/* Whether the difference of two loops is that of their links, in longer launches that seem faster than short ones. Warps that begin together
- * come to the loop's end together, and fall out of step as they go, sooner or later by the length of the loop: until then they all wait there,
- * which does not cancel. The upper half of the difference then says something else than all of it. */
+/* Whether the difference of two loops is that of their links, in longer launches that seem faster than short ones.
+ * Warps that begin together come to the loop's end together, and all wait there, which does not cancel. They fall out
+ * of step as they go, sooner or later by the length of the loop. The upper half of the difference then says something
+ * else than all of it. */
 static bool is_of_links(struct study *s, const struct roof *r, unsigned at, const struct timed *t, double timer)
 {
 	const struct timed_pair half = upper_half(longer_pair(s, r, at));
@@ -351,9 +356,9 @@ static bool is_of_links(struct study *s, const struct roof *r, unsigned at, cons
 	return study_pending(s) || (upper.ok && fabs(upper.ns - t->ns) <= (1 - NO_BETTER) * t->ns);
 }
 
-/* What is known of the peak once another load is known too: it is the most that any of them does, so at least what any does for certain, and
- * at most what any may do. With 32 warps a real GPU did 126 operations a cycle, known well, and with 16 warps 127.5 to 128, known less well:
- * either alone would come out in one run and not in the next. */
+/* Joins the peak with what another load says. The peak is the most that any load does. So it is at least what any does
+ * for certain, and at most what any may do. A real GPU did 126 operations a cycle with 32 warps, known well. With 16
+ * warps it did 127.5 to 128, known less well. Either alone would come out in one run and not in the next. */
 static void join(struct roof *r, unsigned at, const struct timed *t)
 {
 	const double was = r->warps[r->sharp_at], is = r->warps[at], lo = fmin(r->sharp.lo / was, t->lo / is),
@@ -394,8 +399,8 @@ static void sharpen_others(struct study *s, struct roof *r, double timer)
 	}
 }
 
-/* The peak in longer launches. Few warps that just fill the pipe may fall into a step in which some of them wait, and the longer they run the
- * more often: then others, of which more wait, are asked. */
+/* Asks for the peak in longer launches. Few warps that just fill the pipe may fall into a step in which some of them
+ * wait, the more often the longer they run. Others, of which more wait, are asked then. */
 static void sharpen(struct study *s, struct roof *r, double timer)
 {
 	for (unsigned tries = 0; tries < SHARPER && !r->gaps; tries++) {
@@ -426,7 +431,8 @@ static void sharpen(struct study *s, struct roof *r, double timer)
 	}
 }
 
-/* The loads around a ridge that is not told, in launches so many times longer. Where nobody asked for one, it stays. */
+/* Asks, in longer launches, for the loads around a ridge that is not told. A load that nobody asked for stays as it
+ * is. */
 static void sharpen_ridge(struct study *s, struct roof *r, double timer)
 {
 	unsigned lo, hi, at;
@@ -449,9 +455,10 @@ static void sharpen_ridge(struct study *s, struct roof *r, double timer)
 	r->ridge = reaches(r, RIDGE);
 }
 
-/* Whether the difference of two loops that are shorter than usual is less than that of their links: what is at the loop's end, as the counter
- * that its jump waits for, takes longer than the few links of the shorter one and hides behind the longer one's. The upper half of the difference
- * has less of it. Of one GPU links of 7 cycles seemed to take 6.6. */
+/* Whether the difference of two loops that are shorter than usual is less than that of their links. The loop's end, as
+ * the counter that its jump waits for, may take longer than the few links of the shorter loop. It hides behind the
+ * links of the longer one. The upper half of the difference has less of it. Links of 7 cycles of one GPU seemed to take
+ * 6.6. */
 static bool end_shows(struct study *s, const struct roof *r, double timer)
 {
 	const struct timed_pair half = upper_half(pair_of(s, r, 1));
@@ -480,8 +487,8 @@ void roof_measure(struct study *s, struct roof *r, double timer)
 		sharpen_ridge(s, r, timer);
 }
 
-/* Whether, of as many warps as the ridge and of fewer, some end before others although none is preferred: where two take turns at a part of the
- * pipe and others have one each, as many take as long as where all of it is full. */
+/* Whether some of the ridge's warps, or of fewer, end before others although none is preferred. Two that take turns at
+ * a part of the pipe, while others have one each, take as long as a full pipe. */
 bool roof_ends_apart(const struct roof *r)
 {
 	unsigned sooner = 0;

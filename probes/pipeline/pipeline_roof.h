@@ -6,9 +6,9 @@
 
 enum { ROOF_LOADS = 64 };
 
-/* Of the time that operations take as they were compiled, what they take in a better order and with registers that do not get in each
- * other's way. Only the native code tells: through OpenCL, cosines of one GPU took 1.05 times as long as through CUDA, and multiply-adds
- * among others 1.07 times. */
+/* An operation may take less than as it was compiled, but no less than this part of it. Its order may be better, and
+ * its registers conflict less. Only the native code tells. Through OpenCL, cosines of one GPU took 1.05 times as long
+ * as through CUDA, and multiply-adds among others 1.07 times. */
 #define ROOF_COMPILED 0.9
 #define CONTENDED     1.03 /* of the time of one warp: what is longer waits for others */
 
@@ -19,8 +19,8 @@ struct roof {
 	unsigned shorter; /* than usual: so many times shorter loops */
 	bool spans;	  /* each block of launches of several reads the clock */
 	double outside;	  /* how well the timer tells launches apart of which no thread sees all, ns */
-	double
-	    full; /* what a link takes, at least, with one chain in as many warps as fill the pipe, ns; 0: not known */
+	/* what a link takes, at least, with one chain in as many warps as fill the pipe, ns; 0: not known */
+	double full;
 	unsigned warps[ROOF_LOADS];
 	struct timed time[ROOF_LOADS];
 	bool together[ROOF_LOADS]; /* it is of warps that stop with the first one */
@@ -44,7 +44,7 @@ struct roof {
 
 /* Asks for as many numbers of warps as tell the peak and the ridge, in loops as long as the roof says. timer: ns. */
 void roof_measure(struct study *s, struct roof *r, double timer);
-/* Time for a link of one warp at the peak, as if all of them were one after the other, ns; *at: which load that is. */
+/* Time for a link of one warp at the peak, as if all were one after the other, in ns. In *at is the load of that. */
 double roof_least(const struct roof *r, unsigned *at);
 /* Of warps that stop together, a number that seems to do more than the most warps do; 0: none. */
 unsigned roof_beyond_peak(const struct roof *r);
@@ -54,14 +54,14 @@ void roof_ridge_between(const struct roof *r, unsigned *lo, unsigned *hi);
 bool roof_is_known(const struct roof *r, unsigned lo, unsigned hi);
 /* Whether it does where warps are preferred: to one more or less, or nearly. Else true. */
 bool roof_is_told(const struct roof *r, unsigned lo, unsigned hi);
-/* Of several chains the fewest warps that could reach the ridge, where a scheduler's preference loses turns that they would have had at the pipe, so that
- * it does not tell which number it is; 0: it does, or schedulers with warps of their own explain the number that it seems to be. Chains of a warp
- * that is put off come late one after the other. */
+/* Fewest warps of several chains that could reach the ridge if a scheduler's preference loses turns at the pipe. The
+ * ridge does not tell which number it is then. The result is 0 if it does, or if schedulers with warps of their own
+ * explain the number that it seems to be. A warp that is put off has its chains late, one after the other. */
 unsigned roof_lost(const struct roof *r, unsigned lo, unsigned hi);
 /* From how many warps on the ridge may be, where turns that a scheduler's preference lost may have hidden one that is hardly less. */
 unsigned roof_ridge_from(const struct roof *r, unsigned lo, unsigned hi);
-/* Whether, of as many warps as the ridge and of fewer, some end before others although none is preferred: where two take turns at a part of the
- * pipe and others have one each, as many take as long as where all of it is full. */
+/* Whether some of the ridge's warps, or of fewer, end before others although none is preferred. Two that take turns at
+ * a part of the pipe, while others have one each, take as long as a full pipe. */
 bool roof_ends_apart(const struct roof *r);
 
 #endif

@@ -12,8 +12,9 @@ static struct timed link_of(struct study *s, enum pipeline_class class, unsigned
 	return timed_ask(s, &pair, timer);
 }
 
-/* The same as pipeline_shorter where the code cannot be seen, so that only times tell: those of a warp with as many chains as are ever asked
- * for, which waits for its instructions sooner than for results. Of loops shorter than half the usual, the end hides behind chains. */
+/* As pipeline_shorter for code that cannot be seen, so that only times tell. A warp with as many chains as are ever
+ * asked for waits for its instructions sooner than for results. In loops shorter than half the usual, the end hides
+ * behind chains. */
 static unsigned shorter_unseen(struct study *s, enum pipeline_class class, double timer)
 {
 	enum { HALF = 2, CHAINS = 4 /* the most */ };

@@ -1,13 +1,13 @@
 /* Which pipe does an operation, found out from what slows down what.
  *
- * Two operations that need one pipe take turns: together they take as long as one after the other. Two on different pipes
- * take as long as the slower one. So a stream of both, in proportions that keep either pipe equally busy, takes between
- * once and twice as long, and where between says what part of the work has to wait for the other's pipe. What issuing the
- * instructions takes is known from the fastest stream; where that alone explains the time, nothing is said of pipes.
+ * Two operations that need one pipe take turns: together they take as long as one after the other. Two on different
+ * pipes take as long as the slower one. So a stream of both, in proportions that keep either pipe equally busy, takes
+ * between once and twice as long. The time in between says what part of the work has to wait for the other's pipe. The
+ * fastest stream says what issuing the instructions takes. If that alone explains the time, nothing is said of pipes.
  *
- * Five operations stand for what pipes are for: addition of single precision and of integers, the reciprocal square root,
- * additions of double and of half precision. Those that share a pipe are one unit, whose name says what it does; every
- * other operation is on the units that it shares. */
+ * Five operations stand for the purposes of pipes. They are addition of single precision and of integers, the
+ * reciprocal square root, and additions of double and of half precision. Those that share a pipe are one unit, whose
+ * name says what it does. Every other operation is on the units that it shares. */
 #include "pipes_graph.h"
 #include "stat/stat.h"
 #include <math.h>
@@ -56,7 +56,8 @@ static int witness(const struct graph *g, int unit, unsigned row)
 	return best;
 }
 
-/* Where issuing hides the row's relation to its likely unit, uneven streams with those of its operations that take longer may tell. */
+/* Asks uneven streams if issuing hides the row's relation to its likely unit. They are of the row and of those of the
+ * unit's operations that take longer. */
 static void by_uneven(struct graph *g, int unit, unsigned row, struct pair *p, int *with)
 {
 	for (unsigned a = 0; a < ANCHORS; a++) {
@@ -71,8 +72,8 @@ static void by_uneven(struct graph *g, int unit, unsigned row, struct pair *p, i
 	}
 }
 
-/* Where issuing hides the row's relation to a unit, an operation of one instruction that shares more with the two than it has
- * shows it. */
+/* Asks links if issuing hides the row's relation to a unit. An operation of one instruction that shares more with the
+ * two than it has shows the relation. */
 static struct pair by_link(struct graph *g, int unit, unsigned row)
 {
 	for (unsigned k = 0; k < g->nodes; k++) {
@@ -118,7 +119,7 @@ static bool is_unseen(const struct graph *g, enum anchor a)
 	return g->row[a] == NONE && (a != ANCHOR_DOUBLE || d->has_f64) && (a != ANCHOR_HALF || d->has_f16);
 }
 
-/* Where a row may be that shares all of no unit's pipe, or of one while it seems to be on another, too. */
+/* Names the units of a row that shares all of no unit's pipe, or of one while it seems to be on another, too. */
 static struct verdict_of several(struct graph *g, unsigned row)
 {
 	struct verdict_of v = {.known = true};
@@ -173,9 +174,9 @@ static struct verdict_of several(struct graph *g, unsigned row)
 	return v;
 }
 
-/* Whether the row slows down none of the other units by much, as far as is known: where its steps or preferred warps overlap badly, it seems to
- * share the pipe of whatever is beside it. One of a single step that does so by half may have two pipes, one of which the preferred warps
- * hardly use, or its warps do that come to the pipe in common while it is free. */
+/* Whether the row slows down none of the other units by much, as far as is known. A row whose steps or preferred warps
+ * overlap badly seems to share the pipe of whatever is beside it. A row of a single step that does so by half may have
+ * two pipes, one of which the preferred warps hardly use. Or its warps come to the pipe in common while it is free. */
 static bool nowhere_else(struct graph *g, unsigned row, int unit)
 {
 	const double most = g->u->solo[row].native > 1 ? ELSEWHERE : SOME;
@@ -191,8 +192,9 @@ static bool nowhere_else(struct graph *g, unsigned row, int unit)
 	return true;
 }
 
-/* Whether the row is as fast as what it shares a pipe with: then one pipe limits both. What is faster or slower may be done by other pipes
- * as well and still take turns with it: what waits for the pipe in common keeps the others waiting. */
+/* Whether the row is as fast as what it shares a pipe with: then one pipe limits both. A faster or slower operation may
+ * be on other pipes as well and still take turns with it. A warp that waits for the pipe in common keeps the others
+ * waiting. */
 static bool as_fast(const struct graph *g, unsigned row, unsigned witness)
 {
 	const double a = g->u->solo[row].throughput, b = g->u->solo[witness].throughput;
@@ -212,8 +214,8 @@ static bool seen_elsewhere(struct graph *g, unsigned row, int unit)
 	return false;
 }
 
-/* Whether a part of a row that seems to have all of its pipe in common with the witness may be on another one, which nothing beside it
- * shows: it need not be full there. */
+/* Whether a part of a row may be on another pipe although all of it seems to be on the witness's. Nothing beside it
+ * shows that part, as the other pipe need not be full. */
 static bool may_be_on_two(struct graph *g, unsigned row, unsigned witness, const struct pair *p, char *why, size_t n)
 {
 	if (g->u->solo[row].native > 1 || row == witness || as_fast(g, row, witness))
@@ -233,8 +235,8 @@ static bool may_be_on_two(struct graph *g, unsigned row, unsigned witness, const
 	return mostly < ALL_OF_MOST;
 }
 
-/* What is left for an operation, of all units with a name: the only one whose pipe it surely has, or that its time does not exclude although it
- * should. NONE: several are, or none. all: points are not missing. */
+/* Which of all units with a name is left for an operation. It is the only one whose pipe the operation surely has, or
+ * that its time does not exclude although it should. NONE: several are, or none. */
 static int only_unit(struct graph *g, unsigned row, enum anchor first)
 {
 	int whole = NONE, open = NONE;
@@ -262,7 +264,7 @@ static int only_unit(struct graph *g, unsigned row, enum anchor first)
 	return !wholes && opens == 1 && !unasked && shows ? open : NONE;
 }
 
-/* Where nothing is proven: the unit that is left, or why there is none. */
+/* Says, if nothing is proven, which unit is left, or why none is. */
 static __attribute__((format(printf, 4, 5))) void estimate(struct graph *g, unsigned row, const char *key,
 							   const char *fmt, ...)
 {

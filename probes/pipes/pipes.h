@@ -32,12 +32,12 @@ enum relation {
 struct pair {
 	enum relation is;
 	double excess; /* 0: as long as the slower one; 1: as long as both together */
-	/* Where the two are neither surely apart nor surely on one pipe: most loads took clearly less than one after the other; or none did, and
-	 * more than issuing them takes. */
+	/* The two are neither surely apart nor surely on one pipe. If `less`, most loads took clearly less than one
+	 * after the other. If `more`, none did, and they took more than issuing them takes. */
 	bool less, more;
 	bool asked; /* some load could be timed */
-	bool
-	    preferred; /* some warps begin or end before others, and only warps that do not wait for each other could be timed */
+	/* some warps begin or end before others, and only warps that do not wait for each other could be timed */
+	bool preferred;
 };
 
 struct pipes {
@@ -47,9 +47,9 @@ struct pipes {
 	double issue_most; /* the same, as operations alone have it, whose rates are known */
 };
 
-/* x, p of a stream: x operations of the row a in one group; p[0] the row of the other operation, p[1] how many of it,
- * p[2] groups of the short stream, p[3] warps, p[4] chains of each operation; p[5] 0, or how often warps run it that do not wait
- * for each other: there is no longer stream then. */
+/* Fills j with a stream of groups, each of x operations of the row and p[1] of the row p[0]. The short stream has p[2]
+ * groups, and p[3] warps run it with p[4] chains of each operation. If p[5] is not 0, warps run it so often without
+ * waiting for each other, and there is no longer stream. */
 int pipes_setup_mix(const struct study *s, unsigned row, double x, const double *p, struct job *j);
 /* Experiment number of the streams of a row. */
 unsigned pipes_mix_experiment(unsigned row);
@@ -64,14 +64,14 @@ bool pipes_apart(const struct solo *o);
 /* The two together; also lowers u->issue when they issue faster than anything before. closely: more is asked where something
  * besides issuing them makes them slow. */
 struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b, bool closely);
-/* The same by a stream that is longest on one pipe, as far as issuing lets it: where issuing hides two that take as long in turn, more of the
- * slower one may show them. Hidden as well if even that would not. */
+/* The same by a stream that is longest on one pipe, as far as issuing lets it. If issuing hides two that take as long
+ * in turn, more of the slower one may show them. The result is `hidden` as well if even that would not. */
 struct pair pipes_pair_uneven(struct pipes *u, unsigned a, unsigned b);
 /* What part of the row's work a stream that is mostly of the other operation waits for; 1: all, as on one pipe. NAN: not known, or
  * points are missing. */
 double pipes_mostly(struct pipes *u, unsigned row, unsigned with);
-/* Streams that later passes may ask for: of every operation alone, and of two together if the cycles of both stay what they are. chains: of each
- * operation; the kernel does not depend on the warps. */
+/* Streams that later passes may ask for: of every operation alone, and of two together if the cycles of both stay what
+ * they are. Each operation has so many chains; the kernel does not depend on the warps. */
 enum { PIPES_CHAINS = 3 };
 extern const unsigned pipes_chains[PIPES_CHAINS]; /* all that streams have */
 void pipes_expect_solo(const struct pipes *u, unsigned row, unsigned chains);

@@ -8,7 +8,7 @@ const int graph_choice[ANCHORS][GRAPH_CHOICES] = {{ROW_add_f32, ROW_fma_f32, ROW
 						  {ROW_rsqrt_f32, ROW_lg2_f32, ROW_rcp_f32, NONE},
 						  {ROW_add_f64, ROW_mul_f64, ROW_fma_f64, NONE},
 						  {ROW_add_f16x2, ROW_fma_f16x2, ROW_add_f16, NONE}};
-/* Where issuing hides the relation of two of them, a slower operation on one of their pipes may show it. */
+/* Slower operations that may be on the pipe of one anchor and show its relation to another, if issuing hides that. */
 static const int links[] = {ROW_mulhi_u32, ROW_shl_b32, ROW_mul_u32, ROW_max_f32, ROW_shr_u32,
 			    ROW_mul24_u32, ROW_mad_u32, ROW_and_b32, ROW_max_s32};
 #define LINK_SLOWER 1.5	 /* than the faster one of the two */
@@ -28,14 +28,16 @@ static void look(struct graph *g, unsigned a, unsigned b)
 {
 	g->pair[a][b] = g->pair[b][a] =
 	    pipes_pair(g->u, (unsigned)g->row[a], (unsigned)g->row[b], a < ANCHORS && b < ANCHORS);
-	/* Two that name units of their own are not on one for a little that they seem to take from each other: they may overlap badly. */
+	/* Two that name units of their own are not on one unit for a little that they seem to take from each other.
+	 * They may overlap badly. */
 	const bool little =
 	    a < ANCHORS && b < ANCHORS && g->pair[a][b].is == REL_PART && g->pair[a][b].excess < HALF_OF_IT;
 	set(g, a, b, little ? REL_HIDDEN : g->pair[a][b].is);
 }
 
-/* Whether all of node a is on the pipe of a link that seems to have all of it. What is faster than the link may be on another pipe as well, and
- * still take turns with it: then it does not beside more of the link. False as well while points are missing. */
+/* Whether all of node a is on the pipe of a link that seems to have all of it. A faster operation than the link may be
+ * on another pipe as well, and still take turns with it. It does not beside more of the link. False as well while
+ * points are missing. */
 static bool is_wholly_with(struct graph *g, unsigned a, unsigned link)
 {
 	const struct solo *o = &g->u->solo[g->row[a]], *l = &g->u->solo[g->row[link]];
@@ -82,8 +84,9 @@ static void follow_all(struct graph *g)
 	}
 }
 
-/* One that shares more with two others than it has to share although those two run side by side shares less with one of them: a
- * pipe in common makes no stream shorter than its work takes, but warps that overlap badly make one longer. Which one is not known. */
+/* Drops relations that contradict each other. Suppose a node shares more with two others than it has, although those
+ * two run side by side. It then shares less with one of them. A pipe in common makes no stream shorter than its work
+ * takes, but warps that overlap badly make one longer. Nobody knows which of the two it is. */
 static void contradictions(struct graph *g)
 {
 	for (unsigned k = 0; k < ANCHORS; k++)

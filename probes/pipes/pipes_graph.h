@@ -31,9 +31,9 @@ bool graph_has(const struct graph *g, int unit, enum anchor a);
 
 /* pipes_units.c */
 extern const char *const graph_kind[ANCHORS]; /* "single precision" */
-/* By the first of these that it does: single precision and integers, sp; one of the two, fp32 or int32; special functions,
- * sfu; double precision, dpu; half precision, fp16. guess: as far as issuing lets it show. NULL: not
- * known. */
+/* The unit's name, by the first of these that it does. Single precision and integers are sp, one of the two is fp32 or
+ * int32, special functions are sfu. Double precision is dpu, and half precision fp16. It is a guess as far as issuing
+ * lets it show if `guess`. NULL: not known. */
 const char *graph_name_of(struct graph *g, int unit, bool guess);
 void graph_conclude_unit(struct graph *g, int unit);
 

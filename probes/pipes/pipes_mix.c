@@ -195,8 +195,8 @@ struct stream stream_together(struct study *s, unsigned a, unsigned n_a, unsigne
 	return out;
 }
 
-/* A stream whose warps do not wait for each other, in two lengths, timed while all of them run. Where a scheduler prefers some warps,
- * nothing else says how fast the pipes are. */
+/* A stream whose warps do not wait for each other, in two lengths, timed while all of them run. Nothing else says how
+ * fast the pipes are if a scheduler prefers some warps. */
 static struct stream timed_apart(struct study *s, unsigned a, unsigned n_a, unsigned b, unsigned n_b, unsigned steps,
 				 unsigned load)
 {
@@ -232,8 +232,8 @@ static struct stream timed_apart(struct study *s, unsigned a, unsigned n_a, unsi
 	return out;
 }
 
-/* A stream of so many instructions at least; where a short one's repeats differ, or its warps do not begin and end together, a
- * longer one. STREAM_APART: one whose warps do not wait for each other. */
+/* A stream of so many instructions at least. It is longer if a short one's repeats differ, or its warps do not begin
+ * and end together. STREAM_APART: one whose warps do not wait for each other. */
 struct stream stream_of(struct study *s, unsigned a, unsigned n_a, unsigned b, unsigned n_b, unsigned steps,
 			unsigned load, unsigned least)
 {

@@ -86,10 +86,12 @@ void pipes_expect_pair(const struct pipes *u, unsigned a, unsigned b, unsigned c
 	stream_expect(u->s, x, n_x, y, n_y, n_x * u->solo[x].native + n_y * u->solo[y].native, chains, STREAM_LONG);
 }
 
-/* What may share a pipe, by streams of other proportions: a pipe in common makes none of them shorter than its work takes, while
- * warps that get their turns too late for a pipe that is free do so in some proportions and not in others. Of each stream, what
- * part of one's work at most needs the other's pipe, or of the other's the first one's. Issuing the other one's instructions
- * makes it seem to be some where one alone is as fast as issue lets it be: no proportions show less then. */
+/* Asks streams of other proportions what may share a pipe. A pipe in common makes none of them shorter than its work
+ * takes. Warps that get their turns too late for a free pipe wait in some proportions and not in others. So the least
+ * counts, over all streams, of the part of either's work that needs the other's pipe.
+ *
+ * One operation alone may be as fast as issue allows. Issuing the other's instructions then looks like such a part, and
+ * no proportions show less. */
 static struct pair other_proportions(struct pipes *u, unsigned a, unsigned n_a, unsigned b, unsigned n_b,
 				     unsigned first, const struct pair *seen)
 {
@@ -160,8 +162,8 @@ static bool as_fast_with_fewer(const struct tried *t)
 	return false;
 }
 
-/* The same, or as many as there can be were among them. Few that do not hide what holds each of them up, such as code that is not at hand, may
- * wait for each other a little and still take as long as one after the other. */
+/* The same, or as many warps as there can be were among them. Few warps may not hide what holds each of them up, such
+ * as code that is not at hand. They may wait for each other a little and still take as long as one after the other. */
 static bool enough_warps(const struct pipes *u, const struct tried *t)
 {
 	bool most = false;
@@ -170,8 +172,9 @@ static bool enough_warps(const struct pipes *u, const struct tried *t)
 	return most || as_fast_with_fewer(t);
 }
 
-/* Whether warps are held up by a pipe, as far as their times under several loads tell: of what more of them could take longer, each takes half
- * at least. Even as many as there can be may be too few to hide that their code is not at hand. */
+/* Whether warps are held up by a pipe, as far as their times under several loads tell. Each warp more then adds at
+ * least half of what it may take at most. Even as many warps as there can be may be too few to hide that their code is
+ * not at hand. */
 static bool by_a_pipe(const struct pair *p, const struct tried *t)
 {
 	bool held = as_fast_with_fewer(t);
@@ -192,7 +195,7 @@ static void try_load(const struct pipes *u, struct tried *t, unsigned load, doub
 	}
 }
 
-/* What warps seem to do that do not wait for each other, again by a stream so short that its code is at hand wherever any is. */
+/* Judges warps that do not wait for each other once more, by a stream so short that its code is at hand if any is. */
 static struct pair by_short(struct pipes *u, unsigned a, unsigned n_a, unsigned b, unsigned n_b, const struct tried *t,
 			    const struct pair *seen)
 {
@@ -231,8 +234,8 @@ static struct pair try_groups(struct pipes *u, unsigned a, unsigned n_a, unsigne
 	unsigned packed = PIPES_LOADS; /* the least load whose chains a compiler packs */
 	const double steps = (double)n_a * x->native + (double)n_b * y->native;
 	stream_expect_all(u->s, a, n_a, b, n_b, (unsigned)steps);
-	/* What lies between both extremes may only be a load under which the two do not overlap well, and in a short stream its ends
-	 * count. What issuing hides stays hidden. */
+	/* A time between both extremes may only mean a load under which the two do not overlap well. In a short stream
+	 * its ends count. Issuing hides the same things as before. */
 	const bool apart = x->least == STREAM_APART || y->least == STREAM_APART;
 	for (unsigned least = apart ? STREAM_APART : STREAM_LONG;
 	     least <= (apart || loose ? STREAM_APART : STREAM_LONG); least *= STREAM_LONG / STREAM_SHORT) {
@@ -259,14 +262,15 @@ static struct pair try_groups(struct pipes *u, unsigned a, unsigned n_a, unsigne
 			const struct times t = times_of(u, a, n_a, b, n_b);
 			out = judge(&t, all->shortest);
 			out.preferred = least == STREAM_APART;
-			/* Where some warps are preferred too few others may be left at the pipe that is not the slower one's. */
+			/* If some warps are preferred, too few others may be left at the pipe that is not the slower
+			 * one's. */
 			if (least == STREAM_APART && out.is == REL_PART)
 				out.is = REL_HIDDEN;
 			/* Neither do those that seem to take turns, as long as only one number of warps says so. */
 			if (out.is == REL_APART || t.both < CONTRAST * t.issue)
 				return out;
-			/* Nor where some are preferred: these may keep one pipe to themselves until another load lets the others at
-			 * it. */
+			/* Times of preferred warps prove nothing, either. Such warps may keep one pipe to themselves
+			 * until another load lets the others at it. */
 			enough = least != STREAM_APART && out.is == REL_SHARED && wait_for_each_other(all) &&
 				 enough_warps(u, all);
 		}
@@ -309,8 +313,9 @@ struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b, bool closely)
 	return in_groups(u, a, n_a, b, n_b, closely);
 }
 
-/* Whether such a stream would take longer if half of either's work were on the other's pipe, as that of an operation on two pipes is: the other
- * pipe goes on with it meanwhile, and only where it is full, too, that shows. less: what the shorter of both takes alone. */
+/* Whether such a stream would take longer if half of either's work were on the other's pipe, as with an operation on
+ * two pipes. The other pipe goes on with its own work meanwhile, so that only a full one shows that. The shorter of
+ * both takes `less` alone. */
 static bool shows_half(const struct times *t, double less)
 {
 	return fmin(t->slower + HALF_OF_IT * less, less + HALF_OF_IT * t->slower) > SLACK * fmax(t->slower, t->issue);
@@ -339,9 +344,10 @@ struct pair pipes_pair_uneven(struct pipes *u, unsigned a, unsigned b)
 	return p.is == REL_APART || p.is == REL_SHARED ? p : (struct pair){.is = REL_HIDDEN, .excess = p.excess};
 }
 
-/* Two pipes of one operation take its instructions as they become free. Beside as much work of one that is on the first pipe alone every
- * other one may find the second busy, which takes as long as on one pipe. Beside so much more of it the second is free again whenever
- * it does a third of the operation's work or more, and what it does of less is missing from the first. */
+/* Two pipes of one operation take its instructions as they become free. Suppose as much work of an operation that is on
+ * the first pipe alone runs beside it. Every other instruction may then find the second pipe busy, which takes as long
+ * as one pipe. Beside MORE_OF_IT as much, the second pipe is free again whenever it does a third of the operation's
+ * work or more. A smaller part that it does is missing from the first. */
 double pipes_mostly(struct pipes *u, unsigned row, unsigned with)
 {
 	unsigned a = row, b = with, n_row, n_with;

@@ -23,8 +23,8 @@ struct stream {
 unsigned stream_warps(const struct device_info *d, unsigned a, unsigned b, unsigned load);
 /* Whether a compiler packs what the stream has into fewer instructions, as it will under the loads that follow, which have no fewer chains. */
 bool stream_is_packed(unsigned a, unsigned b, const struct stream *m);
-/* Later passes may ask for such a stream, under some load of so many chains; under all loads; and of warps that do not wait for each
- * other, under one load. steps: native instructions of a group. */
+/* Names streams that later passes may ask for. They are of some load of so many chains, of all loads, or of warps that
+ * do not wait for each other under one load. A group has `steps` native instructions. */
 void stream_expect(struct study *s, unsigned a, unsigned n_a, unsigned b, unsigned n_b, unsigned steps, unsigned chains,
 		   unsigned instructions);
 void stream_expect_all(struct study *s, unsigned a, unsigned n_a, unsigned b, unsigned n_b, unsigned steps);

@@ -38,8 +38,8 @@ static double link_cycles(const struct point *const pt[2], const unsigned links[
 
 static const unsigned usual_links[2] = {SHORT_LINKS, LONG_LINKS}, few_links[2] = {FEW_LINKS, SHORT_LINKS};
 
-/* Whether the shorter chains take less than their links' share of the longer ones: the code of those does not lie in the first
- * instruction cache, and that of the shorter does. */
+/* Whether the shorter chains take less than their links' share of the longer ones. The code of the longer ones does not
+ * lie in the first instruction cache, and that of the shorter does. */
 static bool code_is_far(const struct point *const pt[2], unsigned warps)
 {
 	const double c = link_cycles(pt, usual_links, warps), share = SHORT_LINKS * c;
@@ -76,8 +76,8 @@ static unsigned reaches(const double *rate, unsigned most, double least)
 	return 0;
 }
 
-/* The next number of warps that was asked for, if their links take no longer than those of so many: had these filled the pipe, more
- * would wait for it. 0: they take longer, or none was. */
+/* The next number of warps that was asked for, if their links take no longer than those of so many. If these had filled
+ * the pipe, more would wait for it. 0: they take longer, or none was asked for. */
 static unsigned free_more(const double *rate, unsigned at, unsigned most)
 {
 	for (unsigned w = at + 1; w <= most; w++)
@@ -86,9 +86,9 @@ static unsigned free_more(const double *rate, unsigned at, unsigned most)
 	return 0;
 }
 
-/* Whether warps that come in turns, as many at once as there are schedulers, explain how long any number of them takes up to the one that
- * fills the pipe: links of one take their latency, and of more of one scheduler a turn of its share of the pipe each. Then nothing else
- * holds them up, and more are needed than the latency asks for because each scheduler needs a whole number. */
+/* Whether warps that come in turns, one for each scheduler at once, explain all times up to the number that fills the
+ * pipe. Links of one warp take their latency. Each warp more of a scheduler takes a turn of its share of the pipe. Then
+ * nothing else holds them up. More are needed than the latency asks for because each scheduler needs a whole number. */
 static bool take_turns(const double *rate, unsigned at)
 {
 	for (unsigned together = 2; 2 * together <= at; together++) {
@@ -115,8 +115,9 @@ static double latency_of(const struct study *s, const struct arithmetic_row *r)
 
 enum hand { AT_HAND, LONG_IS_FAR, ALL_IS_FAR };
 
-/* Where the code of chains is, by one warp alone: nothing else holds it up, so that each of its links takes as long, however many there
- * are. The same code is as far for any number of warps, whose ends would hide a few cycles. */
+/* Whether the code of chains is at hand, told by one warp alone. Nothing else holds that up, so that each of its links
+ * takes as long, however many there are. The same code is as far for any number of warps, whose ends would hide a few
+ * cycles. */
 static enum hand where_code_is(struct study *s, unsigned which)
 {
 	const unsigned e = pipes_warps_experiment(which);

@@ -84,7 +84,8 @@ static void study_readonly_cache(struct study *s)
 	far.room = chase_room(d, false);
 	far.limit = most && most < CHASE_FAR_LIMIT ? most : CHASE_FAR_LIMIT;
 	far.first_only = false;
-	/* Where others empty it faster than a lap over all of it goes by, a few of its lines tell whether it is what those found. */
+	/* Others may empty it faster than a lap over all of it goes by. A few of its lines then tell whether it is what
+	 * those found. */
 	double size;
 	far.strides = READONLY_STRIDES;
 	far.likely = study_level_held(s, "cache.global.l2", &size) ? (uint64_t)size : 0;

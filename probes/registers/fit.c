@@ -1,8 +1,8 @@
 #include "fit.h"
 #include <math.h>
 
-/* Registers are given to blocks, in pieces of `unit`, for whole `threads` threads of whole `registers` each; or to warps, and
- * then `unit` is what a warp gets more at a time. */
+/* How registers are given. Blocks get them in pieces of `unit`, for whole `threads` threads of whole `registers` each.
+ * Or warps get them, and then `unit` is what a warp gets more at a time. */
 struct rule {
 	uint32_t registers, threads, unit;
 	bool warp;

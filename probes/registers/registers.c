@@ -55,8 +55,8 @@ static int setup_block(const struct study *s, double x, const double *p, struct 
 	return 0;
 }
 
-/* x: values that live at once; p[0]: threads of a block; p[1]: blocks for each SM; p[2]: bytes of shared memory of each; p[3]: 1, waits longer for
- * others. */
+/* Runs blocks of x values that live at once. The threads of a block are p[0], blocks for each SM p[1], and bytes of
+ * shared memory of each p[2]. If p[3] is 1, they wait longer for others. */
 static int setup_together(const struct study *s, double x, const double *p, struct job *j)
 {
 	const uint32_t sms = study_device(s)->sm_count;
@@ -262,7 +262,8 @@ static enum answer fits_block(struct regs_study *r, uint32_t values, uint32_t th
 	return a;
 }
 
-/* Of values and threads one is 0: finds the most of it that is let through with so many of the other, and sees both ends. False: wait. */
+/* Finds the most values, or threads, that are let through with so many of the other, and sees both ends. The one that
+ * is asked for is 0. False: wait. */
 static bool see_most(struct regs_study *r, uint32_t values, uint32_t threads)
 {
 	const uint32_t limit = threads ? r->values_ok : r->d->max_threads_per_block;
@@ -319,8 +320,9 @@ static bool see_together(struct regs_study *r, uint32_t values, uint32_t threads
 {
 	const uint32_t small = together(r, 1, threads, each, false);
 	uint32_t n = together(r, values, threads, each, false);
-	/* Warps that wait for others may be preferred to those that begin, and a long kernel begins late: its first blocks may be gone before the
-	 * last one comes. Where nobody asked for more patience, as in an older recording, what was seen has to do. */
+	/* Warps that wait for others may be preferred to those that begin, and a long kernel begins late. Its first
+	 * blocks may be gone before the last one comes. What was seen has to do if nobody asked for more patience, as
+	 * in an older recording. */
 	if (n && n < small) {
 		const uint32_t more = together(r, values, threads, each, true);
 		n = more > n ? more : n;

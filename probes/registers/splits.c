@@ -13,7 +13,7 @@ enum {
 
 static const char key[] = "shared.splits", evidence[] = "split";
 
-/* Blocks of so many bytes that an SM has at a time of those that come, where that is what is asked for; 0: not known (yet). */
+/* Blocks of so many bytes that an SM has at a time if launches ask for so many percent. 0: not known yet. */
 static uint32_t resident(struct study *s, unsigned split, unsigned values, double percent, double bytes)
 {
 	const double p[POINT_PARAMS] = {values, EACH, bytes};
@@ -104,8 +104,8 @@ static double piece_of(const struct part *part)
 	return (double)(all & (~all + 1));
 }
 
-/* Whether blocks of a piece more are fewer because what they had is full. A driver that goes by how many blocks of a size make up what is asked for
- * gives those of another size another division, and then that changes, too. */
+/* Whether blocks of a piece more are fewer because what they had is full. A driver may go by how many blocks of a size
+ * make up what is asked for. It gives blocks of another size another division, so that what they have changes, too. */
 static bool is_full(const struct part *p, double piece)
 {
 	return p->ok > 0 && (!p->fewer || p->there * p->ok < (p->fewer + 1) * (p->ok + piece));

@@ -228,7 +228,7 @@ static void ask_lines(struct study *s)
 			      "stay hangs on where a lap begins");
 		return;
 	}
-	/* Where nobody asked for more laps, as in an older recording, the first ones are believed. */
+	/* The first laps are believed if nobody asked for more, as in an older recording. */
 	const bool more = mixed && ask_late(s, fits, line, late);
 	if (!study_pending(s))
 		conclude_rate(s, point, more ? late : NULL, STEPS + 1);

@@ -120,7 +120,7 @@ void level_between(const struct level *l, struct set_lines *set, unsigned effort
 	set->between = set->flips = set->flipped = 0;
 	if (!l->up)
 		return;
-	/* Where lines of the set drive each other out of the level above, it is the first one that keeps them. */
+	/* If lines of the set drive each other out of the level above, the first level is what keeps them. */
 	if (effort && l->top && !drive_out(l, l->up, lists ? &lists[l->depth - 1] : NULL, set, 0)) {
 		drive_out(l, l->top, lists, set, effort);
 		if (set->between)

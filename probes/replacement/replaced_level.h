@@ -12,10 +12,10 @@ struct level {
 	uint64_t limit; /* bytes that may be read */
 	/* A few lines may lie further apart: within so many bytes, where the first TLB has entries for all of them, and some to spare. */
 	uint64_t apart, entries;
-	uint64_t
-	    wider; /* bytes that may be read where fewer are too few for the lines of one set; 0: no more than limit */
-	bool
-	    spread; /* they are too few all the same: its lines take half of those entries, what is read in between half of limit */
+	/* bytes that may be read where fewer are too few for the lines of one set; 0: no more than limit */
+	uint64_t wider;
+	/* they are too few all the same: its lines take half of those entries, what is read in between half of limit */
+	bool spread;
 	uint64_t size, line, ways, sets;
 	bool unequal;
 	bool lent;	     /* size and ways are those beside what a trace takes of it as shared memory */
@@ -37,15 +37,15 @@ static inline uint64_t least(uint64_t a, uint64_t b)
 bool level_number(const struct level *l, const char *prefix, const char *what, uint64_t *v);
 /* Whether so many lines, all of them within so many bytes, can be read. */
 bool level_reads(const struct level *l, uint64_t lines, uint64_t bytes);
-/* Lines to read in between, so that the level above forgets: as many of its sets' mates as it has ways, and where that was not
- * enough, `effort` times twice as many. */
+/* Lines to read in between, so that the level above forgets. They are as many of its sets' mates as it has ways. If
+ * that was not enough, they are doubled `effort` times. */
 void level_between(const struct level *l, struct set_lines *set, unsigned effort);
 /* Whether the level above may keep as many of the set's lines as the set has, with nothing read in between that drives them out. */
 bool level_kept(const struct level *l, const struct set_lines *set);
 /* How much slower what lies behind a level is, by walks over what each holds. NAN: not seen. */
 enum chase_state level_gap_behind(const struct level *l, struct set_lines *set, double *gap);
-/* Ticks from the nearest part of the common L2 to the farthest: where this level is that one, or where its lines are those of pages. 0: none
- * are known. */
+/* Ticks from the nearest part of the common L2 to the farthest, if this level is that one or its lines are those of
+ * pages. The result is 0 if none are known. */
 double level_spread(const struct level *l);
 
 #define EFFORTS 3 /* to keep lines out of the level above: level_between */
@@ -62,15 +62,16 @@ enum chase_state level_spacing(const struct level *l, const struct set_lines *pl
 
 /* A set whose lines are not evenly spaced: those that conflict with some line beyond the size. */
 enum chase_state level_list(const struct level *l, struct set_lines *set, char *why, size_t n);
-/* Log2 of the neighbours in a tile, where lines that conflict are all those that a plain set index, perhaps of higher bits, would put together; -1: none
- * would. */
+/* Log2 of the neighbours in a tile. The lines that conflict have to be all that a plain set index, perhaps of higher
+ * bits, would put together. -1: none would. */
 int level_tile(const struct level *l, const struct set_lines *set);
 
-/* Whether lines of that set conflict, too, when the same few are read after each of them: those after each of its own may fill a hashed set
- * as one more of its lines would. */
+/* Whether lines of that set conflict, too, when the same few are read after each of them. Lines read after each of its
+ * own may fill a hashed set as one more of its lines would. */
 enum chase_state level_alone(const struct level *l, const struct set_lines *plain, bool *conflict);
 
-/* Bytes between lines of one set where the two lower digits of a line's number, of as many bits as say a set, are laid on one another. */
+/* Bytes between lines of one set if the two lower digits of a line's number are laid on one another. A digit has as
+ * many bits as say a set. */
 static inline uint64_t set_folded(const struct level *l)
 {
 	return (l->sets + 1) * l->line;

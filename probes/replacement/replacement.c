@@ -130,7 +130,7 @@ static void undecided(const struct level *l, const char *why)
 		level_verdict(l, "mapping", VERDICT_INCONCLUSIVE, why);
 }
 
-/* Where lines of one set lie further apart than may be read: more of it, or few lines in as many pages. */
+/* Makes room if lines of one set lie further apart than may be read: more of it, or few lines in as many pages. */
 static void make_room(struct level *l)
 {
 	const uint64_t need = (l->ways + 1) * l->line * l->sets;
@@ -339,7 +339,8 @@ static void study_level(struct level *l)
 				 &(struct mapping_seen){.folded = folded, .alone = alone, .tile = tile});
 }
 
-/* The key of what lies behind a level: that of the next one's latency, in `next`, known or not; `last` where there is no next one. */
+/* The key of what lies behind a level. In `next` is that of the next level's latency, known or not. It becomes `last`
+ * if there is no next level. */
 static void behind(const struct study *s, char *next, size_t n, const char *what, const char *last)
 {
 	double one;

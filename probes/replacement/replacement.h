@@ -57,16 +57,17 @@ struct set_lines {
 	unsigned between;	     /* lines read after each access, to drive it out of the level above */
 	uint64_t apart;		     /* bytes between those */
 	uint64_t bound;		     /* and within so many from the start */
-	unsigned
-	    wide; /* SET_DEALT: log2 of how many times the level's size that is: lines further share sets as those within it do */
-	/* SET_STRIDED: the first `flipped` of them differ from the line before by these, one or more at once, in 16 bytes. Where none are,
-	 * all of them do so besides, because tiles of neighbours share a set of the level above. */
+	/* SET_DEALT: log2 of how many times the level's size that is: lines further share sets as those within it do */
+	unsigned wide;
+	/* SET_STRIDED: the first `flipped` lines differ from the line before by these, one or more at once, in 16
+	 * bytes. If there are none, all lines do besides, because tiles of neighbours share a set of the level
+	 * above. */
 	unsigned flips, flipped;
 	uint32_t flip[SET_FLIPS];
 	unsigned turn_bits; /* log2 of the lines of each page that take turns */
 	unsigned step_bits; /* log2 of the bytes from one of those to the next, of 32 */
-	double
-	    parts; /* of pages: ticks that some lines are later than others, whatever the TLB does; 0: they are alike */
+	/* of pages: ticks that some lines are later than others, whatever the TLB does; 0: they are alike */
+	double parts;
 	struct trace_level known;
 };
 /* How many lines of a level of so many a point can list. */
@@ -81,7 +82,7 @@ int set_setup_readonly(const struct study *s, double x, const double *p, struct 
 /* p[] of a point of the experiment "trace", and what one was asked for. */
 void set_params(const struct set_lines *l, const struct policy_plan *plan, double *p);
 void set_point(const struct point *pt, struct set_lines *l, struct policy_plan *plan);
-/* Where line n of the set lies. */
+/* The address of line n of the set. */
 uint64_t set_address(const struct set_lines *l, unsigned n);
 /* policy_level.ask, with a struct set_ask. */
 struct set_ask {
@@ -90,8 +91,8 @@ struct set_ask {
 };
 enum chase_state set_trace(void *ctx, const struct policy_plan *p, const struct policy_sequence *q, uint32_t **ticks,
 			   char *why, size_t why_bytes);
-/* Whether the first cache of textures is the one that all SMs share: that is asked for addresses that are translated, and no cache is in front of
- * the TLBs. */
+/* Whether the first cache of textures is the one that all SMs share. It is asked for addresses that are translated
+ * then, and no cache is in front of the TLBs. */
 bool set_common(const struct study *s);
 /* Lines that share a set with the line at `extra`, of a level of `total` lines whose sets are not evenly spaced. Fills ways and listed. */
 enum chase_state set_conflicts(struct study *s, struct set_lines *l, uint32_t total, uint32_t extra, char *why,

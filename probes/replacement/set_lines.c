@@ -373,14 +373,15 @@ static bool take_turns(const struct study *s, struct arena *a, struct set_lines 
 	return true;
 }
 
-/* Accesses before a sequence: the first as many as it begins with, to other lines of the same page, and then all lines of all
- * pages once, so that what lies behind the TLB knows them. */
+/* Accesses before a sequence. The first are as many as it begins with, to other lines of the same page. Then come all
+ * lines of all pages once, so that the level behind the TLB knows them. */
 static size_t before(const struct set_lines *l)
 {
 	return l->path == SET_TEXTURE_PAGES ? TRACE_LEAD + ((size_t)l->lines * (1 + l->between) << l->turn_bits) : 0;
 }
 
-/* Where access i of a sequence is among all: nothing is read in between at first, so that the nearest level is seen. */
+/* The place of access i of a sequence among all. Nothing is read in between at first, so that the nearest level is
+ * seen. */
 static size_t position(const struct set_lines *l, uint32_t i)
 {
 	return before(l) + (i < TRACE_LEAD ? i : TRACE_LEAD + (size_t)(i - TRACE_LEAD) * (1 + l->between));

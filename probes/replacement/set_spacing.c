@@ -35,12 +35,12 @@ static struct laps laps_over(const struct level *l, struct set_lines *set, struc
 		return out;
 	policy_same_part(&set->known, set->parts, q, *ticks);
 	const bool usual = policy_classify(&set->known, q, *ticks, classes);
-	/* Where victims are drawn, few of many lines miss in a lap, and in several ways. */
+	/* If victims are drawn, few of many lines miss in a lap, and in several ways. */
 	few.few = FEW / (set->ways + 1);
 	if (!usual && !policy_classify(&few, q, *ticks, classes))
 		return out;
-	/* Where lines in between fall into the set, too, as many as fit do not fit either. Without any, those that miss may be strangers' doing,
-	 * which a victim that is drawn leaves there for long. */
+	/* If lines in between fall into the set, too, as many as fit do not fit either. Without any, strangers may have
+	 * made lines miss. A drawn victim leaves theirs there for long. */
 	for (uint32_t i = q->fits_from; i < q->fits_to; i++)
 		alone += trace_class_of(classes, (*ticks)[i]) != TRACE_MISS;
 	for (uint32_t lap = 0; lap < LAPS; lap++) {
@@ -58,7 +58,7 @@ static struct laps laps_over(const struct level *l, struct set_lines *set, struc
 	return out;
 }
 
-/* Do ways + 1 tiles, evenly apart, fall into one set? Where they do, `classes` says what hits and misses take. */
+/* Do ways + 1 tiles, evenly apart, fall into one set? If they do, `classes` says what hits and misses take. */
 static struct laps conflict_at(const struct level *l, struct set_lines *set, unsigned tile, unsigned effort,
 			       struct trace_classes *classes, uint32_t **ticks, struct policy_sequence *q)
 {

@@ -169,8 +169,9 @@ static void ends_of(const struct filling *f, struct ends *threads, struct ends *
 		*threads = (struct ends){threads->lo, warps->hi * f->d->warp_size, warps->proven, warps->deciding};
 }
 
-/* Whether as many threads, warps and blocks were seen there as one more block of some size would have come to: then that one was there without
- * counting itself in, or something else holds it back, and what a count leaves out is not known to be out of reach. */
+/* Whether as many threads, warps and blocks were seen there as one more block of some size would need. That block was
+ * there without counting itself in, or something else holds it back. What a count leaves out is then not known to be
+ * out of reach. */
 static bool leaves_room(const struct filling *f, const struct ends *threads, const struct ends *warps,
 			const struct ends *blocks)
 {
@@ -184,8 +185,8 @@ static bool leaves_room(const struct filling *f, const struct ends *threads, con
 	return false;
 }
 
-/* The threads of a block of which some number comes to a number of warps that is neither known to be there nor known not to be, near the
- * middle of them; 0: there is none. */
+/* The threads of a block of which some number needs a number of warps that may or may not be there. That number is near
+ * the middle of those. 0: there is none. */
 static uint32_t next_warps(const struct filling *f, const struct ends *warps, const struct ends *blocks)
 {
 	const uint32_t most = warps_of(f, f->d->max_threads_per_block);

@@ -1,4 +1,5 @@
-/* Warps of one block that run beside each other: which of them take turns from each other, in which order, and how many instructions a turn has. */
+/* Warps of one block that run beside each other. Which of them take turns from each other, in which order, and how many
+ * instructions a turn has. */
 #include "base/arena.h"
 #include "base/units.h"
 #include "residency.h"
@@ -335,8 +336,8 @@ struct mixes {
 	double pairs, more;	   /* side by side, as many of either; twice as many of the first */
 };
 
-/* Whether a mix is slower than two units of those rates could do it and faster than one could, and takes whole cycles, but for `whole` of
- * one: issue holds it up. */
+/* Whether issue holds a mix up. It is slower then than two units of those rates could do it and faster than one could.
+ * It takes whole cycles, but for `whole` of one. */
 static bool is_issue(double mix, double n_a, double n_b, const struct mixes *m, double whole)
 {
 	const double all = n_a + n_b, two = all / fmax(n_a / m->a, n_b / m->b), one = all / (n_a / m->a + n_b / m->b);
@@ -364,7 +365,7 @@ static void study_dual(struct study *s, unsigned schedulers, unsigned room)
 	if (study_pending(s))
 		return;
 	const double most = fmax(fmax(m.pairs, m.more), fmax(m.a, m.b));
-	/* Where warps end one after the other the last ones fill nothing. */
+	/* The last warps fill nothing if warps end one after the other. */
 	bool even = true;
 	for (unsigned k = STREAM_FLOAT; k < STREAMS; k++)
 		even &= k == STREAM_SPECIAL ||

@@ -23,8 +23,8 @@ enum part { PART_SPREAD, PART_EDGES, PART_FIRST, PART_LAST, PART_WINDOW };
 #define STEP   0x1p-23 /* from one argument to its neighbour */
 #define DIGITS 24
 #define SURE   3.3 /* deviations of a share that is drawn: one in a thousand is farther off */
-/* What the largest error among all arguments may be more than among those that were looked at: three runs of an H200, which look at others, lay 0.06
- * ulp and 0.07 bits apart, and half as much again below what is published. */
+/* How much larger the largest error among all arguments may be than among those that were looked at. Three runs of an
+ * H200, which look at others, lay 0.06 ulp and 0.07 bits apart, and half as much again below what is published. */
 #define UNSEEN 0.1
 
 struct special {
@@ -179,7 +179,7 @@ static void look(struct seen *o, const struct special *f, uint64_t seed, const s
 	}
 }
 
-/* Where the table is worst: the groups of the largest mean errors, that of either sign first. */
+/* Finds the windows in which the table is worst: the groups of the largest mean errors, that of either sign first. */
 static void windows_of(const struct seen *o, const struct special *f, uint32_t first[WINDOWS])
 {
 	bool taken[GROUPS] = {false};

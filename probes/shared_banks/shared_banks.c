@@ -245,7 +245,7 @@ static void study_banks(struct study *s)
 		strides++;
 	for (unsigned i = 0; i < strides; i++)
 		cycles[i] = is_asked(s, i) ? load_cycles(s, i, 0, &base, &why) : NAN;
-	/* Where banks can follow each other otherwise, that is drawn, too: strides that tell. */
+	/* Strides that tell whether banks can follow each other otherwise; that is drawn, too. */
 	bool other = false;
 	static const unsigned telling[] = {2, 3, 4, 6};
 	for (unsigned i = 0; i < sizeof telling / sizeof *telling && telling[i] < strides; i++) {

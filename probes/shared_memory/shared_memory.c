@@ -1,8 +1,8 @@
 /* Latency of a load from shared memory, and whether a cache stands in front of it.
  *
- * A ring of addresses is walked by one thread. Three lengths of the walk give two slopes, so the clock's cost cancels. The
- * walk is repeated over footprints from a few words to all of a block's shared memory, at several strides: a cache would
- * make small footprints faster than large ones. */
+ * A ring of addresses is walked by one thread. Three lengths of the walk give two slopes, so the clock's cost cancels.
+ * The walk is repeated over footprints from a few words to all of a block's shared memory, at several strides. A cache
+ * would make small footprints faster than large ones. */
 #include "probe/probe.h"
 #include "stat/stat.h"
 #include <math.h>

@@ -48,8 +48,8 @@ static double rate_of(const struct point *pt)
 	return rate;
 }
 
-/* Whether each block had an SM for itself, and what one read was gone from the level above when another SM of the same group
- * came there. active: groups with a block. */
+/* Whether each block had an SM for itself. A block's reads also have to be gone from the level above when another SM of
+ * the same group comes there. In `active` is the number of groups with a block. */
 static bool apart(const struct share_path *c, unsigned k, const struct point *pt, unsigned *active)
 {
 	const struct share_level *up = &c->level[k - 1];

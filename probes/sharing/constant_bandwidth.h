@@ -10,8 +10,8 @@ enum bandwidth_param { BANDWIDTH_LEVEL, BANDWIDTH_STRIDE, BANDWIDTH_BYTES, BANDW
 	}
 /* x: blocks. */
 int bandwidth_setup(const struct study *s, double x, const double *p, struct job *j);
-/* Asks for the points of level k, whose groups are known, and concludes unless some are pending. fill: bytes that one miss of
- * the level above brings. */
+/* Asks for the points of level k, whose groups are known, and concludes unless some are pending. One miss of the level
+ * above brings `fill` bytes. */
 void bandwidth_study(struct share_path *c, unsigned experiment, unsigned k, double fill, const char *key);
 int bandwidth_draw(const struct study *s, const struct series *series, struct figure_list *out);
 

@@ -86,9 +86,9 @@ static bool latency_behind(const struct place *of, unsigned k, double *out)
 	return study_number(s, KEY("memory.%s.latency", of->name), out);
 }
 
-/* What a faster clock makes of a level: by which share ticks of its hits may differ, 0 where hits of what lies behind it may be as near, and by
- * how many cycles that is slower. Where that is not known it is more than the clock makes of hits: nearer ones would not have been told
- * from this level's. */
+/* Allows for a faster clock of a level. The share by which ticks of its hits may differ is 0 if hits of the level
+ * behind may be as near. The other number is by how many cycles the level behind is slower. If that is not known it is
+ * more than the clock makes of hits. Nearer hits would not have been told from this level's. */
 static void allow_for_swing(const struct place *of, unsigned k, struct share_level *l)
 {
 	const struct study *s = of->path.study;
@@ -128,8 +128,8 @@ static bool too_large(const struct place *of, double size, double line, char *wh
 	return why[0];
 }
 
-/* Asks the other way round for a level that is not filled: what others bring there takes a few lines, and those of the level above.
- * False: too many as well. size: 0 where it is not known. */
+/* Asks the other way round for a level that is not filled. Others then bring there a few lines, and those of the level
+ * above. False: too many as well. size: 0 if it is not known. */
 static bool ask_cold(struct place *of, unsigned k, double size, double line)
 {
 	struct share_path *c = &of->path;
@@ -252,7 +252,8 @@ static void conclude_topology(struct study *s, const struct source *source, unsi
 	}
 	study_measured_number(s, count_key, groups, groups, groups, "card", method, "clocks, pair, texture",
 			      "the same groups of SMs share: %s", names);
-	/* Where some SMs are switched off, clusters are of as many as are left: the largest, and the interval holds all. */
+	/* Clusters whose SMs are partly switched off are of as many as are left. The value is the largest, and the
+	 * interval holds all. */
 	study_measured_number(s, size_key, largest, smallest, largest, "card", method, "clocks, pair, texture",
 			      "%u clusters of %u to %u SMs share: %s", groups, smallest, largest, names);
 }

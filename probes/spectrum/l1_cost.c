@@ -35,7 +35,8 @@ static uint32_t each_of(uint32_t lines, uint32_t pages)
 	return pages ? (lines + pages - 1) / pages + 1 : 0;
 }
 
-/* One lap over pages: so many places of each, that the lap is more than the L1 holds; the first of a page asks for its translation. */
+/* One lap over pages, to so many places of each that the lap is more than the L1 holds. The first place of a page asks
+ * for its translation. */
 static void lap(struct sequence *q, uint64_t page, uint32_t pages, uint32_t each)
 {
 	for (uint32_t i = 0; i < pages; i++)

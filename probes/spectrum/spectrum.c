@@ -244,8 +244,8 @@ struct tlbs {
 	double reach, least, entries[TLBS];
 };
 
-/* Those whose reach and line are known, from the first one on: pages that wait for a switch of page tables hide how many there are.
- * False: none is. */
+/* The TLBs whose reach and line are known, from the first one on. Pages that wait for a switch of page tables hide how
+ * many there are. False: none is. */
 static bool tlbs_of(struct study *s, struct tlbs *t)
 {
 	const struct finding *f = study_finding(s, "tlb.global.levels");

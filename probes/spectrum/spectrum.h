@@ -39,9 +39,10 @@ bool spectrum_locked(double mean, double grain);
 /* window.c: concludes `key` from laps over all pages of the memory, the ticks of each access of WINDOW_LAPS of them. */
 void spectrum_window(struct study *s, const char *key, const uint32_t *ticks, uint32_t pages, uint64_t page);
 
-/* l1_cost.c: what the same loads take with the L1 asked first and without. pages: more of page bytes than all TLBs hold, 0 nothing is
- * translated; middle: as many as the last TLB holds and those before it do not, or 0. why: NULL, or what keeps the latencies from being
- * told at all. */
+/* l1_cost.c: what the same loads take with the L1 asked first and without.
+ *
+ * All TLBs hold fewer than `pages` pages of `page` bytes; 0: nothing is translated. The last TLB holds `middle` pages
+ * and those before it do not, or it is 0. In `why` is NULL, or what keeps the latencies from being told at all. */
 struct l1_cost_ask {
 	uint64_t page;
 	uint32_t pages, middle;

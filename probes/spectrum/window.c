@@ -33,8 +33,9 @@ static bool stalls(const struct laps *l, unsigned lap, uint32_t page)
 	return l->ticks[lap][page] > l->usual + l->more;
 }
 
-/* Whether the stalls are as long as those of the first lap at pages that stall no more: it fetches each line of the page tables, and what
- * else a lap reads may drive some of them out of a cache again, as regularly as windows begin. */
+/* Whether the stalls are as long as those of the first lap at pages that stall no more. The first lap fetches each line
+ * of the page tables. Whatever else a lap reads may drive some of those out of a cache again, as regularly as windows
+ * begin. */
 static bool as_first_reads(struct arena *a, const struct laps *l, const uint32_t *at, uint32_t n)
 {
 	double *v = ARENA_ARRAY(a, 2 * (size_t)n, double);

@@ -16,8 +16,8 @@ static uint32_t records(const struct study *s)
 	return chase_split_room(study_device(s), study_finding(s, "shared.splits"));
 }
 
-/* Blocks have more than what is asked for, so that a driver makes room for one of them: an H200's makes room for all 32 that an SM may have where they
- * have no shared memory, and each takes 1 KB. */
+/* Blocks have more shared memory than is asked for, so that a driver makes room for one of them. For blocks without
+ * any, an H200's driver makes room for all 32 that an SM may have, and each takes 1 KB. */
 static int setup_chase(const struct study *s, double x, const double *p, struct job *j)
 {
 	const struct chase_kernel k = {.template_path = "probes/global_cache/global_chase.ptx",

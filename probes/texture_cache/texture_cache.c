@@ -93,8 +93,8 @@ static void adopt_unequal(const struct study *s, struct chase_level *l)
 		l->set_size[i] = (uint32_t)f->value.array[i];
 }
 
-/* Whether this may be that L2 where its size does not tell: lines read past the SM's caches are in it; or where nobody knows, it is no slower
- * and no faster. */
+/* Whether this may be that L2 if its size does not tell. Lines read past the SM's caches are in it then. If nobody
+ * knows whether they are, it is no slower and no faster. */
 static enum chase_state seems_common_l2(struct chase_path *c, unsigned k, const struct texture_common *t, bool *seems)
 {
 	struct chase_latency one;
@@ -124,8 +124,8 @@ static bool is_part_of_l2(const struct study *s, const struct chase_placed *l)
 	       l->lo < f->value.array[f->value.array_count - 1];
 }
 
-/* Is level k the L2 that serves global memory, too? Then it holds what passed the SM's caches, and overflows where that L2 does, to the byte.
- * seems: its size is not known, but the rest is so. */
+/* Is level k the L2 that serves global memory, too? It then holds what passed the SM's caches, and overflows at the
+ * size at which that L2 does, to the byte. It `seems` to be if its size is not known, but the rest is so. */
 static enum chase_state is_common_l2(struct chase_path *c, unsigned k, const struct texture_common *t, bool *is,
 				     bool *seems)
 {
@@ -184,8 +184,8 @@ static enum chase_state is_common_l2(struct chase_path *c, unsigned k, const str
 	return CHASE_DONE;
 }
 
-/* Whether the first level, which its own laps gave a shape, is as far as the common L2 and not as large as that was found to be. Nothing is
- * nearer than that L2 then, and what others take of it grows with the lap. */
+/* Whether the first level is as far as the common L2 and not as large as that was found to be. Its own laps gave it a
+ * shape. Nothing is nearer than that L2 then. The part that others take of it grows with the lap. */
 static enum chase_state is_unlike_l2(struct chase_path *c, unsigned k, const struct texture_common *t, bool *unlike)
 {
 	double size;
@@ -197,8 +197,8 @@ static enum chase_state is_unlike_l2(struct chase_path *c, unsigned k, const str
 	return seems_common_l2(c, k, t, unlike);
 }
 
-/* Level k, which the common L2 may be if it is the last one. So it may if it is not, where rows of the memory seem to be a level behind it: that
- * is asked where its own laps tell no shape, or another one than that L2 has. */
+/* Level k, which the common L2 may be if it is the last one. It may also be one before that, if rows of the memory seem
+ * to be a level behind it. That is asked if its own laps tell no shape, or another one than that L2 has. */
 static enum chase_state shape_of(struct chase_path *c, unsigned k, const struct texture_common *t, bool last)
 {
 	const struct chase_level before = c->level[k];
@@ -249,8 +249,8 @@ static bool bounds_sector(const struct study *s, struct chase_path *c, unsigned 
 	return !none && !unlike;
 }
 
-/* The first level behind the first that is never seen without what is slower: parts of one level answer side by side at every
- * footprint, whereas a level has footprints that it alone serves. 0 = there is none. */
+/* The first level behind the nearest that is never seen without what is slower. Parts of one level answer side by side
+ * at every footprint, whereas a level has footprints that it alone serves. 0: there is none. */
 static unsigned first_doubtful(const struct chase_path *c)
 {
 	for (unsigned k = 1; k + 1 < c->level_count; k++) {

@@ -1,4 +1,5 @@
-/* Which of the texture path's levels is the L2 of global memory: a line that was read past the SM's caches is in no other one. */
+/* Which of the texture path's levels is the L2 of global memory. No other level has a line that was read past the SM's
+ * caches. */
 #ifndef FATHOM_TEXTURE_COMMON_H
 #define FATHOM_TEXTURE_COMMON_H
 #include "probe/chase.h"

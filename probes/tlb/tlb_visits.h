@@ -11,8 +11,8 @@ struct tlb_visits {
 	size_t n;
 	bool near;  /* no memory was asked */
 	bool usual; /* all at the SM's usual clock */
-	double
-	    astray; /* cycles that a clock which was faster for one access of a visit's two may have put to a cost, or taken from it */
+	/* cycles that a clock which was faster for one access of a visit's two may have put to a cost, or taken from it */
+	double astray;
 };
 /* The visits that cost at least `from` and less than `below`. PENDING, DONE, or UNDECIDED with a sentence in out->why; the same is in out->state. */
 enum chase_state tlb_visits_get(struct tlb_path *c, const struct tlb_ring *ring, double from, double below,

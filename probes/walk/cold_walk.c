@@ -31,9 +31,9 @@ static struct timed without_pauses(struct study *s, struct timed t, unsigned pau
 	return t;
 }
 
-/* A launch that a faster clock or a refresh made shorter than its like spoils half of the rounds and the other half, in opposite
- * directions: by all rounds together a step is known better. Those take as much more, or less, as what comes once does, which is alike
- * for all sizes of this region, as far as they made as many rounds. */
+/* Evens out launches that a faster clock or a refresh made shorter than their like. Such a launch spoils one half of
+ * the rounds and the other half in opposite directions, so that all rounds together tell a step better. All rounds take
+ * more, or less, by what comes once. That is alike for all sizes of this region that made as many rounds. */
 static void even_out(const struct timed raw[WALK_SIZES], struct cold *c, unsigned place)
 {
 	double more[WALK_SIZES], scratch[WALK_SIZES];
@@ -51,8 +51,9 @@ static void even_out(const struct timed raw[WALK_SIZES], struct cold *c, unsigne
 	}
 }
 
-/* Whether a step of the longer loop takes longer than one of the shorter. Translations, which each round of both waits for, are a greater part of a
- * shorter one's step, and hide it: but as much so in the first region, whose code is shortest. */
+/* Whether a step of the longer loop takes longer than one of the shorter. Each round of both waits for translations.
+ * They are a greater part of a shorter loop's step, and hide it. They do so as much in the first region, whose code is
+ * shortest. */
 static bool is_late(const struct timed *walk, const struct timed *first)
 {
 	const double usual = first->ok ? fmin(first->ns - first->alone, 0) : 0;
@@ -82,9 +83,9 @@ void cold_ask(struct study *s, struct walk_loops loops, const struct walk_clock 
 	memcpy(c->raw, raw[0], sizeof c->raw);
 }
 
-/* So many regions, from the first one on, say what a load takes. Each one's code is longer than the last one's: where it no longer
- * comes in time, the ones before tell, unless they are too few to agree. Of still longer code neither loop's may come in time, and they
- * seem alike again. */
+/* How many regions, from the first one on, say what a load takes. Each one's code is longer than the last one's. The
+ * regions before the first whose code no longer comes in time tell, unless they are too few to agree. With still longer
+ * code neither loop's may come in time, and they seem alike again. */
 unsigned cold_good(const struct cold *c, const char **why)
 {
 	unsigned good = 0, pages = 0, longer = 0, told = 0;
@@ -124,8 +125,8 @@ struct timed cold_walk(const struct timed *walk, unsigned good)
 	return all;
 }
 
-/* Whether pauses, of which each region's steps have one more than the last one's, take unlike long between loads of shared memory: what is
- * taken off for them is not what they take where their instructions do not come in time. */
+/* Whether pauses take unlike long between loads of shared memory. Each region's steps have one pause more than the last
+ * one's. If instructions do not come in time, pauses do not take what is taken off for them. */
 static bool uneven_pauses(struct study *s, double step, struct walk_loops loops, const struct walk_clock *clock)
 {
 	double least = INFINITY, most = -INFINITY, half = 0;

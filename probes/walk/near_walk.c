@@ -36,7 +36,8 @@ static void ask_near_by(struct study *s, struct walk_loops loops, bool all, cons
 		n->walk[i] = i == 3 ? pointer : ask_one(s, 1u << i, i > 3, loops, all, clock);
 }
 
-/* Where two launches of some walk were not alike, something comes now and then, and two of another one may have met it both times. */
+/* Asks again for walks with unlike launches. If some walk has two, something comes now and then. Two launches of
+ * another walk may have met it both times. */
 void near_ask(struct study *s, struct walk_loops loops, const struct walk_clock *clock, struct near *n)
 {
 	ask_near_by(s, loops, false, clock, n);

@@ -267,8 +267,8 @@ int alone_setup(const struct study *s, double x, const double *p, struct job *j)
 	return 0;
 }
 
-/* Whether all blocks say by their SM's clock that they were at work for nearly as long as the one that took longest: none was
- * preferred. */
+/* Whether no block was preferred: by their SM's clock all were at work for nearly as long as the one that took
+ * longest. */
 static bool as_long(const struct point *pt, unsigned blocks)
 {
 	double least = INFINITY, most = 0;
@@ -315,8 +315,8 @@ static struct timed ask(struct study *s, enum walk_space space, unsigned bytes, 
 	/* What all SMs do is laid beside what one does. */
 	if (many)
 		return timed_ask(s, &k, clock->timer);
-	/* Warps begin one after the other, and those of longer turns keep the first of them busier until all have: that is no part of what
-	 * a load takes. So it is what turns take of launches of two lengths. */
+	/* Warps begin one after the other, and those of longer turns keep the first of them busier until all have. That
+	 * is no part of what a load takes. So turns are timed by launches of two lengths. */
 	struct timed_pair more = k;
 	more.fresh = true;
 	const struct timed t = timed_ask(s, &more, clock->timer);
@@ -388,8 +388,8 @@ static void stream_global(struct study *s, const struct walk_clock *clock)
 	}
 }
 
-/* What the copy kernel tells of one warp: the completion latency of Lemeire's equation 5, which is that of a load only as far as its
- * warp's other loads do not hide it. */
+/* What the copy kernel tells of one warp: the completion latency of Lemeire's equation 5. It is that of a load only as
+ * far as its warp's other loads do not hide it. */
 static void stream_alone(struct study *s, const struct walk_clock *clock)
 {
 	for (unsigned bytes = 1; bytes <= 16; bytes *= 2) {

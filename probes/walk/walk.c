@@ -49,8 +49,8 @@ static void job_of(struct job *j, enum walk_space space, unsigned bytes, const d
 	job_param(j, "POINTER", space == SPACE_GLOBAL && !cold && p[P_MORE] > 0);
 	job_param(j, "SHIFT", shift);
 	job_param(j, "COLD", cold);
-	/* What comes again and again, as a refresh does, falls into step with a regular walk, and then meets it at the same moment
-	 * every time. So no step of a walk through memory is as long as the next, nor as those of the other regions. */
+	/* A refresh or the like falls into step with a regular walk, and then meets it at the same moment every time.
+	 * So no step of a walk through memory is as long as the next, or as those of the other regions. */
 	job_param(j, "PAUSES", cold ? 1 + (long long)p[P_MORE] : space == SPACE_SHARED ? (long long)p[P_MORE] : 0);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "walk");
 	struct launch_buffer *b = j->launch.buffers;
@@ -94,9 +94,10 @@ static int setup(const struct study *s, enum walk_space space, double x, const d
 	return 0;
 }
 
-/* One random cycle through all places, from the first one on. By chance FEW steps of a turn may miss pages that MANY come to, and what translating
- * those takes would pass for the memory's. So each FEW steps, counted from the first, come once into each of the FEW parts of a turn's places: both
- * loops come to the same pages, but for those smaller than a part. */
+/* One random cycle through all places, from the first one on. By chance FEW steps of a turn may miss pages that MANY
+ * come to. The time to translate those would pass for the memory's. So FEW steps in a row, counted from the first, come
+ * once into each of the FEW parts of a turn's places. Both loops come to the same pages then, but for those smaller
+ * than a part. */
 static void cycle_of_parts(uint32_t *next, uint64_t seed)
 {
 	enum { EACH = POSITIONS / FEW };
@@ -300,8 +301,8 @@ static void conclude(struct study *s, enum walk_space space, unsigned bytes, con
 			      "%s; %.4g cycles of address arithmetic taken off", how, more->ns * cycles);
 }
 
-/* A walk through numbers beside the one whose address arithmetic is taken off: both have the same instructions, and what their beginnings
- * and ends hide goes away with it, but for what they are apart. */
+/* A walk through numbers beside the one whose address arithmetic is taken off. Both have the same instructions. What
+ * their beginnings and ends hide goes away with it, but for what they are apart. */
 static struct timed beside_number(struct timed t, const struct timed *number)
 {
 	const double off = t.half + ENDS * fabs(t.ns - number->ns);
@@ -310,7 +311,7 @@ static struct timed beside_number(struct timed t, const struct timed *number)
 	return t;
 }
 
-/* Where instructions of the usual loops come late, or their pauses do, shorter ones tell. */
+/* Asks shorter loops if instructions of the usual ones come late, or their pauses do. */
 static unsigned ask_shorter(struct study *s, const struct walk_clock *clock, struct cold *cold, unsigned good,
 			    const char **why)
 {

@@ -17,8 +17,9 @@ extern const char *const walk_space_name[SPACES];
 /* Why nothing is said of constant memory where what runs cannot be read back. */
 extern const char walk_unseen[];
 
-/* params of all experiments; x is bytes. P_MORE says for walks whether words are addresses, for cold walks which region, for streams how many warps an SM has, for copies
- * which loop; P_PLACE for streams and copies where in their array they begin. */
+/* params of all experiments; x is bytes. For walks P_MORE says whether words are addresses, and for cold walks which
+ * region. For streams it is how many warps an SM has, and for copies which loop. For streams and copies P_PLACE is the
+ * place in their array at which they begin. */
 enum { P_LINKS, P_ROUNDS, P_REPEATS, P_MORE, P_PLACE };
 
 struct walk_clock {
@@ -40,16 +41,19 @@ struct timed walk_ask_all(struct study *s, unsigned experiment, unsigned bytes, 
 
 /* walk_shorter.c: loops that are so much shorter than usual that their instructions come in time if any do. */
 extern const struct walk_loops walk_short_loops;
-/* Why walks do not tell: the loops of walks through memory are too long, and there are no shorter ones of this one; or not even those tell. */
+/* Why walks do not tell. The loops of walks through memory are too long, and there are no shorter ones of this one, or
+ * not even those tell. */
 extern const char walk_late_too[], walk_always_late[];
 /* Whether the code of the longer loop is known to have room in the first instruction cache. */
 bool walk_has_room(const struct study *s, unsigned experiment, const struct timed *walk);
 /* Whether a step takes longer than one of another pair of loops, by more than both are known. */
 bool walk_is_later(const struct timed *walk, const struct timed *than);
-/* Whether the instructions of the longer one of these loops come late: a step takes longer in the second half of what they differ by than in the first. */
+/* Whether the instructions of the longer one of these loops come late. A step then takes longer in the second half of
+ * what they differ by than in the first. */
 bool walk_bends(struct study *s, enum walk_space space, struct walk_loops loops, const struct walk_clock *clock);
-/* What a step takes round a few places of shared, constant or private memory, by these loops or, where their instructions come late, by
- * shorter ones; *why: NULL, or why neither tell. late: instructions of longer loops come late. */
+/* What a step takes round a few places of shared, constant or private memory, by these loops. Shorter ones tell it if
+ * the instructions of these come late. late: instructions of longer loops come late. *why: NULL, or why neither
+ * tell. */
 struct timed walk_in_time(struct study *s, enum walk_space space, struct walk_loops loops, bool late,
 			  const struct walk_clock *clock, const char **why);
 
@@ -59,10 +63,17 @@ void walk_verdict(struct study *s, enum walk_space space, unsigned bytes, const 
 /* Why the time could not be had, as a verdict. False: it could. */
 bool walk_failed(struct study *s, enum walk_space space, unsigned bytes, const char *part, const struct timed *t);
 
-/* cold_walk.c: walks of one size through each region, without their pauses; and how many walks of each region, of all sizes: were told, had a
- * longer loop that took longer for a step than the shorter one did, took not as long for a step in half as many rounds, took longer
- * for one in all rounds. Places of a memory answer unlike fast, but it is not always the longer loop's that are slow, or those of more
- * rounds; where it is, instructions did not come as fast, or pages were translated that were at hand before. */
+/* cold_walk.c: walks of one size through each region, without their pauses.
+ *
+ * The counts are of walks of each region, of all sizes:
+ *
+ *   told    that have a time
+ *   code    of those, whose longer loop took longer for a step than the shorter one
+ *   pages   that took not as long for a step in half as many rounds, as pages were translated
+ *   longer  that took longer for a step in all rounds than in half of them
+ *
+ * Places of a memory answer at unlike speeds, but the slow ones are not always the longer loop's, or those of more
+ * rounds. If they are, instructions did not come as fast, or pages were translated that were at hand before. */
 enum {
 	WALK_SIZES = 5, /* of loads: 1 to 16 bytes */
 	COLD_PLACES = 3 /* memories answer some places later than others */
@@ -79,15 +90,17 @@ extern const char cold_late[];
 unsigned cold_good(const struct cold *c, const char **why);
 /* What they say. */
 struct timed cold_walk(const struct timed *walk, unsigned good);
-/* Whether one pause more does not always take as long between loads of shared memory: what is taken off for pauses is then not what they take, nor
- * are instructions of loops as long at hand, although a longer loop's steps may seem as long where all wait for translations. */
+/* Whether one pause more does not always take as long between loads of shared memory. Pauses then do not take what is
+ * taken off for them. Instructions of loops as long are not at hand, either. A longer loop's steps may still seem as
+ * long if all wait for translations. */
 bool cold_uneven(struct study *s, const struct cold *c, const struct walk_clock *clock);
-/* Whether steps take unlike long in both halves of what the loops differ by, where the longer one has no room in the first instruction cache: the more of
- * it has none, the more of its instructions come late. In the first region that shows by nothing else. False as well where an older recording does
- * not say. */
+/* Whether steps take unlike long in both halves of what the loops differ by. The longer loop then has no room in the
+ * first instruction cache. The more of it has none, the more of its instructions come late. In the first region nothing
+ * else shows that. False as well if an older recording does not say. */
 bool cold_bends(struct study *s, const struct cold *c, const struct walk_clock *clock);
-/* As cold_uneven, with loops that are so much shorter that their instructions come in time if any do: a step in the first region takes as long,
- * or less; or it is not as long in both halves of what these differ by, so that theirs come late, too. UNKNOWN: not yet, or it cannot be had. */
+/* As cold_uneven, with loops that are so much shorter that their instructions come in time if any do. A step in the
+ * first region takes as long, or less. It is LATE if it is not as long in both halves of what these differ by, so that
+ * theirs come late, too. UNKNOWN: not yet, or it cannot be had. */
 enum cold_code { COLD_UNKNOWN, COLD_AS_LONG, COLD_SHORTER, COLD_LATE };
 enum cold_code cold_compare(struct study *s, const struct cold *c, struct walk_loops loops,
 			    const struct walk_clock *clock);
@@ -106,12 +119,14 @@ struct near {
 	const char *why; /* NULL, or why walks of numbers tell only where all take as long */
 };
 void near_ask(struct study *s, struct walk_loops loops, const struct walk_clock *clock, struct near *n);
-/* Whether two walks of the same instructions take as long, and for both the first repeats were as good as exact, so that others were not asked
- * for. */
+/* Whether two walks of the same instructions take as long. The first repeats of both were as good as exact, so that
+ * others were not asked for. */
 bool near_alike(const struct timed *a, const struct timed *b);
-/* Asked where these loops may have no room in the first instruction cache. How many of their instructions come late then depends on where the code lies, so
- * that walks of numbers take unlike long although they have the same ones. Where steps of shorter loops take less those are put in their place.
- * late: instructions of walks through memory come late; cold_shorter: shorter loops told of those. */
+/* Asked if these loops may have no room in the first instruction cache. The place of the code then decides how many of
+ * their instructions come late. So walks of numbers take unlike long although they have the same ones. Steps of shorter
+ * loops that take less are put in their place.
+ *
+ * late: instructions of walks through memory come late. cold_shorter: shorter loops told of those. */
 void near_in_time(struct study *s, bool late, bool cold_shorter, const struct walk_clock *clock, struct near *n);
 
 /* stream.c: independent loads. The experiment of a space is SPACES + space; together: EXPERIMENT_TOGETHER + space - 1. */
@@ -121,12 +136,13 @@ int alone_setup(const struct study *s, double x, const double *p, struct job *j)
 void stream_study(struct study *s, enum walk_space space, const struct walk_clock *clock);
 /* As many threads as SMs take for certain. */
 void stream_grid(const struct device_info *d, struct job *j);
-/* Adds the array of which a launch reads `bytes`, from the place that p names on: the same one for all launches, as far as it suffices.
- * False: the memory is too small. */
+/* Adds the array of which a launch reads `bytes` from the place that p names on. All launches have the same array, as
+ * far as it suffices. False: the memory is too small. */
 bool stream_array(const struct device_info *d, struct job *j, uint64_t bytes, const double *p);
-/* The time of a link of this pair, whose launches read such an array, at a few places of it. On one GPU some launches, of one place or
- * another, took up to 14 % longer than others. So a place or two that are slower do not count for the value, only for its interval. Nor do those that are faster,
- * if most places are alike: the SM's clock may have been, for one of two lengths. */
+/* The time of a link of this pair, whose launches read such an array, at a few places of it. On one GPU some launches,
+ * of one place or another, took up to 14 % longer than others. So a place or two that are slower do not count for the
+ * value, only for its interval. Faster ones do not, either, if most places are alike: the SM's clock may have been
+ * faster for one of two lengths. */
 struct stream_places {
 	unsigned seen, slower, faster; /* places, and those that do not count */
 	double most;		       /* by so much the slowest takes longer, of the value */
@@ -135,8 +151,8 @@ struct stream_places {
 extern const char stream_uneven[]; /* the same, as a reason */
 /* The mean of those times that most have in common, of as many the least ones. */
 double stream_usual(const double *ns, unsigned n, struct stream_places *places);
-/* Whether at half of the places at least a link takes longer by the difference than in the longer launch as a whole, although that has a beginning
- * and an end beside its links. */
+/* Whether a link takes longer, at half of the places at least, by the difference than in the longer launch as a whole.
+ * That launch has a beginning and an end beside its links, too. */
 bool stream_is_uneven(const struct timed *place, unsigned n);
 struct timed stream_ask(struct study *s, const struct timed_pair *k, double timer, struct stream_places *places);
 /* Adds to a sentence what there is to say of them. */

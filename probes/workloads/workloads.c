@@ -14,8 +14,8 @@ enum { RUN, SIZES };
 enum { PLACE = 100 };  /* from a workload's point to its next: the same program whose inputs lie elsewhere */
 enum { APART = 2304 }; /* nine lines of 256 bytes: inputs that lay in the same sets lie in others at another place */
 
-/* Ranges of three values that lie between their mean and what they are drawn from, in 19 of 20 cases (Lord, The use of
- * range in place of standard deviation in the t-test, Biometrika 34, 1947). */
+/* How many times the range of three values is the most that their mean is off, in 19 of 20 cases. Source: Lord, The use
+ * of range in place of standard deviation in the t-test, Biometrika 34, 1947. */
 static const double RANGES_OF_THREE = 1.304;
 static const char WORK_OVER_TIME[] = "work over the time of a launch";
 
@@ -145,8 +145,8 @@ static uint64_t time_of(const struct point *pt, uint32_t repeat)
 /* What all programs say of the launches' times. */
 struct usual {
 	double step; /* that the timer counts in, ns: nearly all times are multiples of it */
-	double
-	    range; /* of the times of one program's launches, as a part of the longest: that of half of the programs */
+	/* of the times of one program's launches, as a part of the longest: that of half of the programs */
+	double range;
 };
 
 static struct usual usual_of(const struct study *s)

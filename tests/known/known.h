@@ -27,8 +27,8 @@ struct score {
 	unsigned absences; /* structures that are not there and were asked for */
 	unsigned absent;   /* of those, ABSENT */
 	unsigned findings;
-	unsigned
-	    left_out; /* MEASURED of operations that the description does not list, so that core.default_op was timed instead */
+	/* MEASURED of operations that the description does not list, so that core.default_op was timed instead */
+	unsigned left_out;
 	unsigned group_exists[SCORE_GROUPS], group_measured[SCORE_GROUPS];
 };
 void score_add(struct score *to, const struct score *one);

@@ -1,7 +1,17 @@
-/* A CUDA program without CUDA: it registers a fat binary as the code does that nvcc makes, and checks what comes out. By its first argument:
- * plain, lz4: the PTX as it is, or compressed; driver: through the driver's interface; managed; events; textures;
- * careless: wrong in ways that only --check sees; endless: a kernel that counts for hours;
- * and what has to fail: unserved, fault, new (PTX for a GPU that this is not), native (no PTX). */
+/* A CUDA program without CUDA: it registers a fat binary as the code does that nvcc makes, and checks what comes out. Its
+ * first argument says which:
+ *
+ *   plain, lz4  the PTX as it is, or compressed
+ *   driver      through the driver's interface
+ *   managed, events, textures
+ *   careless    wrong in ways that only --check sees
+ *   endless     a kernel that counts for hours
+ *
+ * These have to fail:
+ *
+ *   unserved, fault
+ *   new         PTX for a GPU that this is not
+ *   native      no PTX */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
-/* Any bytes as edits of a valid run file, several at once: it is refused in one sentence, or it can be concluded from, drawn and reported. */
+/* Any bytes as edits of a valid run file, several at once. It is refused in one sentence, or it can be concluded from,
+ * drawn and reported. */
 #include "run_edits.h"
 #include <stdint.h>
 #include <stdio.h>

@@ -19,8 +19,8 @@ struct gate {
 /* One value against the description: |value - truth| <= tolerance. What is wrong is printed. */
 void gate_check(struct gate *g, const char *what, double value, double truth, double tolerance);
 
-/* A launch of `text` (its entry is called k) on a fresh GPU with description s. out: words of the output, which is buffer 0 and
- * the first argument. Returns the cycles of the launch, 0 when it did not run. */
+/* A launch of `text` (its entry is called k) on a fresh GPU with description s. The output is buffer 0 and the first
+ * argument, and has `words` words. Returns the cycles of the launch, or 0 if it did not run. */
 struct gate_launch {
 	const struct sim_spec *s;
 	const char *text;

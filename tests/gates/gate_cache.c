@@ -1,5 +1,5 @@
-/* Latency, capacity, line, ways and sector of each cache on the constant and the global path; the memory behind them; flat
- * curves where there is none. */
+/* Latency, capacity, line, ways and sector of each cache on the constant and the global path, and the memory behind
+ * them. Curves are flat if there is none. */
 #include "gate.h"
 #include <math.h>
 #include <stdio.h>
@@ -125,7 +125,8 @@ static void memory(struct gate *g, const struct path *x)
 		   GATE_LATENCY);
 }
 
-/* Loads that ask the L1 in vain: of so many more lines than it has that nothing is left when its turn comes, whatever the policy. */
+/* Loads that ask the L1 in vain. They are of so many more lines than it has that nothing is left when their turn comes,
+ * whatever the policy. */
 static void in_vain(struct gate *g, const struct path *x)
 {
 	const struct cache_spec *l1 = &x->p->level[0], *l2 = &x->p->level[1];

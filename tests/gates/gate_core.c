@@ -120,8 +120,9 @@ static void table_of_requests(struct gate *g, const struct sim_spec *s)
 	gate_check(g, "whether one request more than entries waits", more - full > waits, 1, 0);
 }
 
-/* Lines of one warp leave one behind the other, those of as many warps as there are recorders beside them. What else has them wait, a
- * full table and the memory's pins, is taken away; and recorders take far longer than warps begin one behind the other. */
+/* Lines of one warp leave one behind the other, and those of as many warps as there are recorders beside them. A full
+ * table and the memory's pins would have them wait, too, and are taken away. Recorders take far longer than warps begin
+ * one behind the other. */
 static void recorders_of_requests(struct gate *g, const struct sim_spec *s)
 {
 	struct sim_spec wide = *s;

@@ -54,8 +54,8 @@ static void level(struct gate *g, const struct sim_spec *s, uint32_t k)
 		return;
 	double fits = pass_to(g, s, c->size, &full);
 	double before = pass_to(g, s, c->size - s->fetch.block, &less);
-	/* Two instructions in the line behind, of which one may be the decoder's own exit: now a set has a line too many, and misses all of
-	 * them. A fetch starts the cycle after the fence before it, whose turn takes `step`. */
+	/* Two instructions in the line behind, of which one may be the decoder's own exit. A set now has a line too
+	 * many, and misses all of them. A fetch starts the cycle after the fence before it, whose turn takes `step`. */
 	double over = pass_to(g, s, c->size + 2 * s->fetch.bytes, &more);
 	if (g->broken)
 		return;

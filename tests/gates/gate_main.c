@@ -1,5 +1,7 @@
-/* The gates over the shipped GPUs: gates [NAME...] (default: all). gates --off NAME...: the GPU that runs differs from its
- * description, and each kind of gate has to find it out. */
+/* The gates over the shipped GPUs:
+ *
+ *   gates [NAME...]      default: all
+ *   gates --off NAME...  the GPU that runs differs from its description, and each kind of gate has to find it out */
 #include "base/embed.h"
 #include "gate.h"
 #include <stdio.h>

@@ -1,13 +1,19 @@
-/* The instruction set as a list of cases: a line or a few of PTX, the types of what it reads and writes, and how exactly
- * its answer is specified. The same list runs on the simulator and on real GPUs. */
+/* The instruction set as a list of cases. A case is a line or a few of PTX, the types of what it reads and writes, and
+ * how exactly its answer is specified. The same list runs on the simulator and on real GPUs. */
 #ifndef FATHOM_ISA_CASES_H
 #define FATHOM_ISA_CASES_H
 #include "base/arena.h"
 #include "ptx/ptx.h"
 
-/* Lines may use the registers d (result), a b c (sources), p (predicate source), and as they like x y (32 bits), w (64),
- * h (16), q r (predicates), f (f32), g (f64); cell and spot are addresses of 16 bytes of one's own in global and shared
- * memory. */
+/* Lines may use these registers and addresses:
+ *
+ *   d           result
+ *   a b c       sources
+ *   p           predicate source
+ *   x y, w, h   as they like: 32, 64 and 16 bits
+ *   q r         predicates
+ *   f, g        f32, f64
+ *   cell, spot  16 bytes of one's own in global and shared memory */
 struct isa_case {
 	const char *line;
 	uint8_t d, a, b, c; /* enum ptx_type, NONE when the line does not use it */

@@ -1,5 +1,6 @@
-/* Recorded answers: a line of text that says where they come from, then for each case the hash of its line, a hash of all
- * its answers (0 for approximate cases), and the first of them in full, one to eight bytes each. Little endian. */
+/* Recorded answers: a line of text that says where they come from, then all cases, little endian. Each case has the
+ * hash of its line, a hash of all its answers (0 for approximate cases), and the first of them in full. Those have one
+ * to eight bytes each. */
 #ifndef FATHOM_ISA_FILE_H
 #define FATHOM_ISA_FILE_H
 #include "isa_run.h"

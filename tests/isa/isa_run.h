@@ -12,9 +12,11 @@
 uint64_t isa_input(enum ptx_type t, unsigned source, uint32_t thread);
 bool isa_pred(uint32_t thread); /* p; all true or all false in some warps */
 
-/* Answers of every case, ISA_THREADS each: answer[case * ISA_THREADS + thread], in the low bits. The first
- * `threads` of them, in blocks of `block`; the others stay 0. refused, where it is not NULL: cases that the device's compiler refuses or that end badly are said on standard
- * error, marked there, and left out; else they are an error. 0 or negative with a sentence; both arrays: mem_free. */
+/* Answers of every case, ISA_THREADS each: answer[case * ISA_THREADS + thread], in the low bits. The first `threads` of
+ * them are asked, in blocks of `block`, and the others stay 0.
+ *
+ * Cases that the device's compiler refuses, or that end badly, are an error if refused is NULL. Otherwise they are said
+ * on standard error, marked there, and left out. Returns 0, or negative with a sentence. Both arrays: mem_free. */
 int isa_run(struct gpu *g, const struct isa_cases *c, uint32_t threads, uint32_t block, uint64_t **answer,
 	    bool **refused, struct err *e);
 bool isa_alone(const struct isa_case *c); /* lanes of a warp do not see each other */

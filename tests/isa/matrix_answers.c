@@ -56,8 +56,8 @@ struct matrix_case {
 	SPARSE(shape, "s32", type, "{%d0, %d1, %d2, %d3}, " TWICE_AB "{%a8, %a9, %a10, %a11}" TWICE_WHICH)
 #define SPARSE(shape, to, type, rest)                                                                                  \
 	"mma.sp::ordered_metadata.sync.aligned." shape ".row.col." to "." type "." type "." to " " rest
-/* Of four warps: a and b lie in shared memory, 16 bytes of a line together and 8 lines of them, so that a descriptor names the start, 128 bytes to the
- * next 16 of a line and 256 to the next lines. */
+/* Of four warps: a and b lie in shared memory. A line has 16 bytes together, and 8 lines lie together. A descriptor
+ * names the start, 128 bytes to the next 16 of a line, and 256 to the next lines. */
 #define GROUP_IN                                                                                                       \
 	".shared .align 128 .b8 room[3072];\n.reg .b32 %s;\n.reg .b64 %da, %db;\n.reg .pred %p;\n"                     \
 	"mov.u32 %s, room;\nshl.b32 %d0, %i, 4;\nadd.u32 %d0, %d0, %s;\n"                                              \

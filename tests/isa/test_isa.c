@@ -1,5 +1,7 @@
-/* The simulator against answers recorded from a real GPU: bit for bit where PTX says what the answer is, within the
- * documented bound where it gives one. Arguments: the recording, the text of the .gpu file to run on. Exit 77: none there. */
+/* The simulator against answers recorded from a real GPU. They agree bit for bit if PTX says what the answer is, and
+ * within the documented bound if it gives one.
+ *
+ * Arguments: the recording, the text of the .gpu file to run on. Exit 77: none there. */
 #include "base/embed.h"
 #include "base/str.h"
 #include "gpu/sim/sim.h"

@@ -16,8 +16,9 @@
 enum { THREADS = 64, WORDS = 4 * THREADS, CASES_MOST = 200, TEXELS_MOST = 16 * 8 * 4 };
 #define SEED  20261122
 #define MAGIC "fathom textures 1"
-/* Of what is filtered between -1 and 1, by the number of dimensions: the hardware keeps a weight of several fractions to fewer bits than their
- * product has, and half-precision sums as half-precision numbers. The H200 was off by 0.00024, 0.0065 and 0.0097 at most. */
+/* How far a filtered value between -1 and 1 may be off, by the number of dimensions. The hardware keeps a weight of
+ * several fractions to fewer bits than their product has. It keeps half-precision sums as half-precision numbers. The
+ * H200 was off by 0.00024, 0.0065 and 0.0097 at most. */
 static const double filtered_off[] = {0, 1.0 / 2048, 1.0 / 128, 1.0 / 64};
 
 struct texture_case {

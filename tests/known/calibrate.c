@@ -1,9 +1,10 @@
 /* Random GPUs, measured by every probe on the simulator: no finding may be wrong, and nearly all that exists has to be found.
  *
- * Usage: calibrate COUNT SEED [-j JOBS] [-p PROBE,...] [--gpu FILE.gpu] [--least SHARE] [--seconds S] [-v] [REPORT.md]
- * GPU i is drawn with seed SEED + i, so one that failed is run again by: calibrate 1 ITS_SEED -v. No GPU is begun after S seconds; those
- * that were begun are the first of COUNT, slow ones as well. Stopped (Ctrl-C, SIGTERM) it says what the GPUs done by then came to, and
- * fails. Runs that are kept and concluded again are the exam's (tests/exam). */
+ *   calibrate COUNT SEED [-j JOBS] [-p PROBE,...] [--gpu FILE.gpu] [--least SHARE] [--seconds S] [-v] [REPORT.md]
+ *
+ * GPU i is drawn with seed SEED + i, so one that failed is run again by: calibrate 1 ITS_SEED -v. No GPU is begun after S
+ * seconds; those that were begun are the first of COUNT, slow ones as well. Stopped (Ctrl-C, SIGTERM) it says what the
+ * GPUs done by then came to, and fails. Runs that are kept and concluded again are the exam's (tests/exam). */
 #include "base/arena.h"
 #include "known.h"
 #include "probe/engine.h"

@@ -62,7 +62,8 @@ static bool is_told(const struct sim_spec *s, const struct op_spec *a, const str
 	const double issue_a = issue_of(s, a), issue_b = issue_of(s, b), of_a = common(a, b), of_b = common(b, a);
 	for (unsigned i = 1; i < MIXES; i++) {
 		const double u = (double)i / MIXES, v = 1 - u, apart = fmax(fmax(u, v), u * issue_a + v * issue_b);
-		/* Of what is on two pipes one goes on while the other is taken. Where they have none in common neither may be on two. */
+		/* One of two pipes of an operation goes on while the other is taken. If two operations have no pipe in
+		 * common, neither may be on two. */
 		const double split_a = u + (of_a > 0 ? of_a : HALF) * v, split_b = v + (of_b > 0 ? of_b : HALF) * u,
 			     shared = of_a > 0 ? (of_a < of_b ? split_a : split_b) : fmin(split_a, split_b);
 		if (fmax(shared, fmax(u, v)) > told * apart)
@@ -71,8 +72,8 @@ static bool is_told(const struct sim_spec *s, const struct op_spec *a, const str
 	return false;
 }
 
-/* The same, or by way of a third one that has all of its pipe in common with one of them: one of a single instruction, because of several
- * nobody knows that they are on one pipe. */
+/* The same, or by way of a third operation that has all of its pipe in common with one of them. That has a single
+ * instruction, because nobody knows that several are on one pipe. */
 static bool is_known(const struct sim_spec *s, const struct op_spec *a, const struct op_spec *b, double told)
 {
 	if (a == b || is_told(s, a, b, told))
@@ -86,8 +87,8 @@ static bool is_known(const struct sim_spec *s, const struct op_spec *a, const st
 	return false;
 }
 
-/* Whether a unit's name can be told, of which this kind is the first: single precision and integers have one name together and two apart,
- * and the others are named by the first that they do. */
+/* Whether a unit's name can be told, of which this kind is the first. Single precision and integers have one name
+ * together and two apart. The others are named by the first that they do. */
 static bool has_name(const struct sim_spec *s, unsigned kind, double told)
 {
 	const struct op_spec *o = anchor_of(s, kind);

@@ -247,8 +247,9 @@ static void truth_text(char *out, size_t n, const struct fact *t)
 		snprintf(out, n, "nothing in the description");
 }
 
-/* Whether four loads of each thread of a block, each of another line, are more than an SM's table of requests holds; or eight of
- * each warp, for one of instructions. And whether that many leave before the first of them is back. */
+/* Whether four loads of each thread of a block, each of another line, are more than an SM's table of requests holds.
+ * For a table of instructions it is eight loads of each warp. That many also have to leave before the first of them is
+ * back. */
 static bool is_fillable(const struct sim_spec *s)
 {
 	const uint32_t threads = s->max_threads_per_block, limit = s->loads_in_flight ? s->loads_in_flight : UINT32_MAX;
@@ -260,8 +261,8 @@ static bool is_fillable(const struct sim_spec *s)
 	       s->outstanding_entries * s->global.issue + requests * s->global.request < s->global.memory_latency;
 }
 
-/* Whether the cache that local memory asks is one that what a warp may have of it does not overflow: half of the memory has to do for all threads
- * that may be resident. */
+/* Whether local memory asks a cache that a warp's part of it does not overflow. Half of the memory has to do for all
+ * threads that may be resident. */
 static bool is_past_local(const struct sim_spec *s, const char *key)
 {
 	uint64_t most = LOCAL_MOST, threads = (uint64_t)s->sm_count * s->max_threads_per_sm;
@@ -272,8 +273,8 @@ static bool is_past_local(const struct sim_spec *s, const char *key)
 	       2 * s->global.level[1].size > most * s->warp_size;
 }
 
-/* Whether a key is of a last TLB that reaches over all of the memory: nothing ever misses there, so that neither its shape nor the walk
- * behind it shows, nor whether it is a level or the walk. */
+/* Whether a key is of a last TLB that reaches over all of the memory. Nothing ever misses there. So neither its shape
+ * nor the walk behind it shows, and it may be a level or the walk. */
 static bool is_past_memory(const struct sim_spec *s, const char *key)
 {
 	for (unsigned path = 0; path < TLB_PATHS; path++) {
@@ -306,8 +307,9 @@ static bool is_unhurried(const struct sim_spec *s)
 	       s->branch_issue < 2 * s->scheduler_issue;
 }
 
-/* What cannot be told: a limit that is not there, pipes behind the issue rate, clusters that share nothing, and by no load, the structure of a level that holds
- * the whole constant memory and what lies behind it, or behind an L2 that does. */
+/* Whether a fact cannot be told: a limit that is not there, pipes behind the issue rate, clusters that share nothing. A
+ * level that holds the whole constant memory, or an L2 that does, hides its structure and what lies behind it from all
+ * loads. */
 static bool is_hidden(const struct sim_spec *s, const char *key)
 {
 	static const char *const hidden[] = {

@@ -63,13 +63,13 @@ int known_each(const struct run *r, const struct sim_spec *s, known_each_fn *eac
 void known_value(char *out, size_t n, const struct finding *f);
 void known_line(struct str *to, const char *label, const struct known_answer *a);
 
-/* Throughputs are right within 5 %, either way, and so is what two operations should take together on one pipe or on two: of what differs
- * by less nobody is asked which it is. */
+/* Throughputs are right within 5 %, either way, and so is the time of two operations together on one pipe or on two. If
+ * the two differ by less, nobody is asked which it is. */
 #define UNIT_ASKED (1.05 / 0.95)
 /* Repeats of one loop differ by less: what differs by more shows. */
 #define UNIT_SHOWN 1.01
-/* Whether the issue rate hides what does the operation of arith.<op>.<type>.unit, or the name of a unit.<name>.*: no mix of two operations takes
- * `told` times as long on one pipe as on two. False for other keys. */
+/* Whether the issue rate hides what does the operation of arith.<op>.<type>.unit, or the name of a unit.<name>.*. No
+ * mix of two operations then takes `told` times as long on one pipe as on two. False for other keys. */
 bool known_unit_hidden(const struct sim_spec *s, const char *key, double told);
 
 /* A line for each wrong finding to `wrong`, for each missed one to `missed`, label in front. 0 or -ENOMEM. */

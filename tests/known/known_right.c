@@ -170,7 +170,8 @@ static bool is_right_rate(const struct sim_spec *s, const struct finding *f)
 	return f->value.number >= least - RATE_TOLERANCE && f->value.number <= most + RATE_TOLERANCE;
 }
 
-/* Whether a latency is told as well as a clock that counts in steps can: by an interval that says something and holds what may be the truth. */
+/* Whether a latency is told as well as a clock that counts in steps can. Its interval says something and holds what may
+ * be the truth. */
 static bool is_right_in_steps(const struct finding *f, const struct fact *t, const struct sim_spec *s)
 {
 	const bool latency =
@@ -196,8 +197,9 @@ bool known_right(const struct finding *f, const struct fact *t, const struct sim
 		return v->kind == VALUE_TEXT && strcmp(v->text, t->text) == 0;
 	if (v->kind != VALUE_NUMBER)
 		return false;
-	/* A size that was bracketed, and not found to the byte, promises its interval, which has to say something; so does the cost
-	 * of a translation, of which a clock of wide steps hides some cycles, and how many warps rates can tell. */
+	/* A size that was bracketed, and not found to the byte, promises its interval, which has to say something. So
+	 * does the cost of a translation, of which a clock of wide steps hides some cycles. So does the number of warps
+	 * that rates can tell. */
 	const bool price = str_starts(f->key, "tlb.") && str_ends(f->key, "latency"),
 		   fitted = str_ends(f->key, ".capacity"), warps = str_ends(f->key, ".ridge"),
 		   likely = f->verdict == VERDICT_LIKELY,

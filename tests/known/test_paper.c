@@ -288,7 +288,8 @@ static void theoretical_numbers_are_known_as_such(void **state)
 	arena_free(&a);
 }
 
-/* What a formula has beside findings is a count of the paper's or a unit's factor: a rate or a peak would be the paper's own result. */
+/* Beside findings a formula has a count of the paper's or a unit's factor. A rate or a peak would be the paper's own
+ * result. */
 static bool is_count(double number)
 {
 	return number == floor(number);

@@ -71,7 +71,8 @@ static const struct variant {
      "1024 bytes # test\n"
      "dram.row_miss = 20 cycles # test\ndram.bank_busy = 4 cycles # test\n",
      {{"memory.partitions", "INCONCLUSIVE", 0}}},
-    /* The loop that jumps takes lines of the only set of the first level, and what is fetched ahead those of many sets of the second. */
+    /* The loop that jumps takes lines of the first level's only set. Lines that are fetched ahead are of many sets of
+     * the second. */
     {"gpus/toy.gpu",
      "instruction_cache",
      "native.bytes = 16 bytes # test\ncache.instruction.levels = 2 count # test\n"

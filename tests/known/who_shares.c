@@ -1,5 +1,6 @@
-/* Who shares what on small GPUs whose SMs have shuffled numbers, in a level that cannot be filled, and in one that hides a nearly
- * as fast one behind it. Random GPUs have levels that can be filled. Only the probe of sharing and those that it needs run. */
+/* Who shares what on small GPUs whose SMs have shuffled numbers. Some have a level that cannot be filled, and others
+ * one that hides a nearly as fast one behind it. Random GPUs have levels that can be filled. Only the probe of sharing
+ * and those that it needs run. */
 #include "base/embed.h"
 #include "gpu/sim/sim.h"
 #include "known.h"

@@ -246,7 +246,8 @@ static const char cluster_text[] =
     "	mov.u32 %r1, %cluster_nctarank; mad.lo.u32 %r0, %r1, 100, %r0; mov.u32 %r2, %ctaid.x;\n"
     "	mul.wide.u32 %d1, %r2, 4; add.u64 %d0, %d0, %d1; st.global.u32 [%d0], %r0; ret;\n}\n";
 
-/* Clusters of as many blocks as the launch says, up to 8, and 16 for who opts in; of a grid that is made of them. Older GPUs refuse the kernel. */
+/* Clusters of as many blocks as the launch says: up to 8, and 16 for those that opt in. The grid is made of clusters.
+ * Older GPUs refuse the kernel. */
 static bool clusters(void)
 {
 	enum { CLUSTERS = 120, LARGE = 14, DIMENSION = 4, INVALID = 912, BLOCKS = 48 };

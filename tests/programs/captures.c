@@ -117,7 +117,8 @@ static bool graph_child(void)
 	       good(cuGraphDestroy(g));
 }
 
-/* What a graph takes has its address before the graph runs, is there in each launch, and stays until it is given back: in it, or by the program. */
+/* Memory that a graph takes has its address before the graph runs, and is there in each launch. It stays until it is
+ * given back, in the graph or by the program. */
 static bool graph_memory(void)
 {
 	enum { RESERVED = 2 };

@@ -88,7 +88,7 @@ static bool shortest(void)
 	return same(d, g, sizeof d);
 }
 
-/* Where a key lies depends on who came first: that each is there once does not. */
+/* The place of a key depends on who came first, but each is there once. */
 static bool insert(void)
 {
 	enum { ROOM = 1024 };

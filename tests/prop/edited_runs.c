@@ -1,5 +1,6 @@
-/* Run files with one value edited: SQLite finds each valid, and whatever the value is, it is refused in one sentence, or the run can be
- * concluded from, drawn and reported in every format. Every column of every table is set to every value, in all rows and in one.
+/* Run files with one value edited. SQLite finds each valid. Whatever the value is, it is refused in one sentence, or
+ * the run can be concluded from, drawn and reported in every format. Every column of every table is set to every value,
+ * in all rows and in one.
  *
  * Usage: edited_runs PROBE... */
 #include "run_edits.h"

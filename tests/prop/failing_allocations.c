@@ -1,9 +1,11 @@
-/* The n-th allocation fails, for every n, over a whole run, an inference and a report of the toy GPU. Each must end in a
- * right result or in one sentence; nothing may crash, leak (seen under the address sanitizer) or damage the run file.
+/* The n-th allocation fails, for every n, over a whole run, an inference and a report of the toy GPU. Each must end in
+ * a right result or in one sentence. Nothing may crash, leak (seen under the address sanitizer) or damage the run file.
  *
- * Usage: failing_allocations FILE.fathom [SECONDS [STEP]]: a large run has so many allocations that a test takes each n up
- * to FIRST and from there every STEP-th: without STEP as many as fit in SECONDS of the processor, so that neither a loaded
- * machine nor a slow disk takes fewer. STEP 1 takes all. FILE is below $TMPDIR, if that is given. */
+ * Usage: failing_allocations FILE.fathom [SECONDS [STEP]]
+ *
+ * A large run has very many allocations. A test takes each n up to FIRST and from there every STEP-th. Without STEP it
+ * takes as many as fit in SECONDS of the processor, so that neither a loaded machine nor a slow disk takes fewer. STEP
+ * 1 takes all. FILE is below $TMPDIR, if that is given. */
 #include "base/arena.h"
 #include "cmd/cmd.h"
 #include "store/store.h"

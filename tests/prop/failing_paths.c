@@ -1,9 +1,11 @@
-/* Every allocation of the program, told apart by the path of calls that leads to it, fails once: in a run of each probe on the toy
- * GPU and in each command. Each time the command must end in a right result or in one sentence, nothing may stay allocated, and a
- * run file that is there must be whole. (failing_allocations.c makes the n-th one fail, of which a long run has too many.)
+/* Every allocation of the program fails once, in a run of each probe on the toy GPU and in each command. Allocations
+ * are told apart by the path of calls that leads to them. Each time the command must end in a right result or in one
+ * sentence. Nothing may stay allocated, and a run file that is there must be whole. (failing_allocations.c makes the
+ * n-th one fail, of which a long run has too many.)
  *
- * Usage: failing_paths FOLDER [PART PARTS [SECONDS]]: the paths whose hash is PART modulo PARTS; SECONDS: as many of them as
- * fit. */
+ * Usage: failing_paths FOLDER [PART PARTS [SECONDS]]
+ *
+ * It takes the paths whose hash is PART modulo PARTS, and with SECONDS as many of them as fit. */
 #include "base/arena.h"
 #include "cmd/cmd.h"
 #include "path_memory.h"

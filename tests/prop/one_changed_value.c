@@ -1,5 +1,5 @@
-/* Random descriptions with one value changed: the reader refuses each with a sentence that names its line, or the GPU that it
- * describes runs a small kernel to its end. Nothing may crash, and nothing may hang.
+/* Random descriptions with one value changed. The reader refuses each with a sentence that names its line, or the GPU
+ * that it describes runs a small kernel to its end. Nothing may crash, and nothing may hang.
  *
  * Usage: one_changed_value [GPUS [CHANGES]]: so many seeds, each with so many changes. */
 #include "base/rng.h"

@@ -1,8 +1,10 @@
 /* How long ordinary kernels take, on any device:
+ *
  *   silicon cuda:0 DIR [--repeats N] [NAME]... >h100.tsv
- * DIR holds kernels.txt and kernels/. Of every launch the table has its span in cycles, from the first block's begin to the last one's
- * end, as the kernel's own blocks saw it, and its time by the device's timer around it. The clock is the cycles of all blocks by their
- * nanoseconds: a timer that counts in steps is early as often as it is late. */
+ *
+ * DIR holds kernels.txt and kernels/. The table has the span of every launch in cycles, and its time by the device's timer
+ * around it. The span is from the first block's begin to the last one's end, as the kernel's own blocks saw it. The clock
+ * is the cycles of all blocks by their nanoseconds: a timer that counts in steps is early as often as it is late. */
 #include "base/str.h"
 #include "gpu/gpu.h"
 #include "silicon_list.h"

@@ -13,9 +13,9 @@ struct silicon_case {
 
 /* What is done with one configuration: 0, or negative with a sentence. */
 typedef int silicon_run(struct gpu *g, const char *dir, struct silicon_case *c, struct err *e);
-/* Runs the named lines of DIR/kernels.txt, or all, each with so many repeats, on one device that it opens. `begin`, where it is not NULL,
- * is called first. Content of buffers is the same for every device. What fails is said on standard error. Returns the exit code, which is
- * 1 as well when a name is no line's. */
+/* Runs the named lines of DIR/kernels.txt, or all, each with so many repeats, on one device that it opens. A `begin`
+ * that is not NULL is called first. The content of buffers is the same for every device. Failures are said on standard
+ * error. Returns the exit code, which is 1 as well if a name is no line's. */
 int silicon_each(const char *device, const char *dir, char **names, int count, uint32_t repeats,
 		 void (*begin)(const struct device_info *d), silicon_run *run);
 /* The PTX of a kernel, or NULL with a sentence: mem_free. */

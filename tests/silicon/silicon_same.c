@@ -1,5 +1,6 @@
-/* A compiler's order changes when, not what: runs the named kernels on a simulated GPU as they are written and in the compiler's order,
- * and compares the buffers that they write, word by word.
+/* A compiler's order changes when, not what. The named kernels run on a simulated GPU as they are written and in the
+ * compiler's order. The buffers that they write are compared word by word:
+ *
  *   silicon_same sim:h200 DIR NAME... */
 #include "base/arena.h"
 #include "gpu/gpu.h"

@@ -1,5 +1,6 @@
-/* The rates of the simulator on whole programs of tests/silicon, in warp instructions a second: of the processor with one host thread, of
- * the wall with two. A benchmark: it fails only when a kernel does not run.
+/* The rates of the simulator on whole programs of tests/silicon, in warp instructions a second. With one host thread they
+ * are of the processor, with two of the wall. A benchmark: it fails only when a kernel does not run.
+ *
  *   bench_programs DEVICE DIR NAME... */
 #include "../silicon/silicon_list.h"
 #include "base/arena.h"

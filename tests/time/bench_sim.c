@@ -1,7 +1,8 @@
-/* The rates of the simulator, in warp instructions a second, beside the floors that it has to keep on one core, with what limits each
- * and how far it is below bare arithmetic on this machine; of kernels that fill the GPU also with two host threads; and the memory
- * that the largest GPU takes beyond its buffers. A benchmark: it fails only when a kernel does not run, or runs otherwise with
- * two threads. */
+/* The rates of the simulator, in warp instructions a second, beside the floors that it has to keep on one core. It says what
+ * limits each, and how far it is below bare arithmetic on this machine. Kernels that fill the GPU also run with two host
+ * threads. The memory that the largest GPU takes beyond its buffers is told, too.
+ *
+ * A benchmark: it fails only when a kernel does not run, or runs otherwise with two threads. */
 #include "base/arena.h"
 #include "gpu/sim/func/func_clones.h"
 #include "gpu/sim/func/func_run.h"
@@ -322,8 +323,8 @@ static double peak(void)
 	return (double)u.ru_maxrss * 1024;
 }
 
-/* In a process of its own, as a peak never falls: every SM of the shipped GPU with the most of them full of warps, whose loads go
- * all over a buffer, so that every cache is in use. */
+/* Runs in a process of its own, as a peak never falls. Every SM of the shipped GPU with the most of them is full of
+ * warps. Their loads go all over a buffer, so that every cache is in use. */
 static void memory_child(const char *name, uint32_t sms)
 {
 	const uint64_t bytes = 64u << 20;

@@ -1,5 +1,6 @@
-/* What every kernel here starts and ends with. Thread 0 of each block writes when its block began and ended, by the global timer in
- * nanoseconds and by the SM's clock in cycles: the span of a launch is from the first begin to the last end. */
+/* What every kernel here starts and ends with. Thread 0 of each block writes when its block began and ended, by the
+ * global timer in nanoseconds and by the SM's clock in cycles. The span of a launch is from the first begin to the last
+ * end. */
 #ifndef SILICON_H
 #define SILICON_H
 

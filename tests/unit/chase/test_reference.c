@@ -1,5 +1,5 @@
-/* The constant and global probes on a reference model of caches: nothing that they call MEASURED may be wrong, and nearly
- * everything that exists must be measured. */
+/* The constant and global probes on a reference model of caches. Nothing that they call MEASURED may be wrong, and
+ * nearly everything that exists must be measured. */
 #include "base/arena.h"
 #include "base/str.h"
 #include "probe/engine.h"

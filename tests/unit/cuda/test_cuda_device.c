@@ -226,7 +226,8 @@ static const char *const look =
     "mul.wide.u32 d4, r1, 4;\nadd.u64 d3, d3, d4;\nld.global.u32 r2, [d3];\ncvt.u64.u32 d5, r2;\n"
     "add.u64 d5, d2, d5;\nld.global.u32 r3, [d5];\nadd.u64 d1, d1, d4;\nst.global.u32 [d1], r3;\nret;\n}\n";
 
-/* A ring in a buffer so large that its words are written on the device: zeros, then bytes, then ring, whatever an earlier ring left there. */
+/* A ring in a buffer so large that its words are written on the device. It has zeros, then bytes, then ring, whatever
+ * an earlier ring left there. */
 static void large_rings_leave_zeros(void **state)
 {
 	enum { RING = 40, LOOKS = 2 * RING + 2, BYTES = 2 << 20 };

@@ -215,8 +215,9 @@ static void every_call_fails_once(void **state)
 	assert_true(failed > 40);
 }
 
-/* Expected kernels are compiled by themselves, and no second time. The first link that the driver is asked for fails: when it was the background's,
- * load compiles the kernel as if nothing had been expected; the second one fails: load does not ask for it, as it has the background's image. */
+/* Expected kernels are compiled by themselves, and no second time. In one plan the first link that the driver is asked
+ * for fails, which is the background's. Load then compiles the kernel as if nothing had been expected. In the other the
+ * second one fails. Load does not ask for it, as it has the background's image. */
 static void expected_kernels_are_compiled_ahead(void **state)
 {
 	(void)state;
@@ -349,7 +350,8 @@ static void condition_is_read(void **state)
 	g->ops->close(g);
 }
 
-/* Whatever the card and its driver are, of those that a table knows and of those that come later: a kernel of ours compiles and runs. */
+/* A kernel of ours compiles and runs on any card with any driver, of those that a table knows and of those that come
+ * later. */
 static void every_generation_is_measured(void **state)
 {
 	(void)state;

@@ -24,7 +24,8 @@ struct record {
 	unsigned rings;
 };
 
-/* Every `step` bytes of `bytes` from `start` on, visited in a drawn order unless seed is 0; so many accesses in a thousand seem to miss. */
+/* Visits every `step` bytes of `bytes` from `start` on, in a drawn order unless seed is 0. So many accesses in a
+ * thousand seem to miss. */
 static void visit(struct record *r, const struct model_shape *s, uint64_t start, double bytes, uint64_t step,
 		  uint64_t seed, double noise)
 {
@@ -267,8 +268,8 @@ static void probabilities_sum_to_one(void **state)
 	}
 }
 
-/* Rings that overflow all sets of a shape part none of as many lines in all, however many of them there are, and however many numbers of lines in a
- * set each shape makes of them. */
+/* Rings that overflow all sets of a shape tell no shapes apart that have as many lines in all. It does not matter how
+ * many such rings there are, and how many numbers of lines in a set each shape makes of them. */
 static void rings_that_overflow_all_sets_part_nothing(void **state)
 {
 	(void)state;

@@ -132,7 +132,8 @@ static void moved_by_pages_it_is_as_probable(void **state)
 		assert_true(fabs(here.margin[k] - there.margin[k]) < 1e-6);
 }
 
-/* A set of 17 beside six of 8, as Mei 2014 found, 4.2: it was told to be one set of all 65, as what is replaced there was not looked at. */
+/* A set of 17 beside six of 8, as Mei 2014 found, 4.2. It was told to be one set of all 65 while what is replaced there
+ * was not looked at. */
 static void unequal_sets_are_flagged(void **state)
 {
 	static const uint32_t sizes[] = {17, 8, 8, 8, 8, 8, 8};
@@ -152,7 +153,8 @@ static void visit_hidden(struct record *r, const struct model_shape *s, uint32_t
 	assert_int_equal(judge_ring_ready(&r->a, &r->ring[r->rings - 1]), 0);
 }
 
-/* Of an H100 37 rings of 37 over 2,051 pages missed nothing in one run of three, and of all others one: the second TLB was told in two runs only. */
+/* Of an H100, 37 rings of 37 over 2,051 pages missed nothing in one run of three, and one ring of all others did. The
+ * second TLB was told in two runs only. */
 static void what_hides_in_one_place_counts_once(void **state)
 {
 	const uint32_t entries = (uint32_t)model_lines(&plain);

@@ -1,5 +1,5 @@
-/* The judge on sets of pages, by rings that the model of a cache answers: rules by which pages of a set take turns in missing, hashed sets, unequal ones,
- * entries of two pages, and one set. */
+/* The judge on sets of pages, by rings that the model of a cache answers. There are rules by which pages of a set take
+ * turns in missing, hashed sets, unequal ones, entries of two pages, and one set. */
 #include "base/rng.h"
 #include "judge/parts.h"
 #include "stat/stat.h"

@@ -1,5 +1,5 @@
-/* The model beside the simulator's cache, which shares no line with it: the same hits and misses, access by access, for every rule, mapping,
- * set size and sector. Neither may be wrong alone. */
+/* The model beside the simulator's cache, which shares no line with it. Both have the same hits and misses, access by
+ * access, for every rule, mapping, set size and sector. Neither may be wrong alone. */
 #include "base/arena.h"
 #include "gpu/sim/time/time_cache.h"
 #include "shape_of.h"
@@ -161,7 +161,8 @@ static void a_schedule_misses_half_of_a_ring(void **state)
 	}
 }
 
-/* Mei 2014, Fig. 10 and 11: 65 entries of 2 MB; the 66th costs the whole set of 17, each of the next six a set of 8. */
+/* Mei 2014, Fig. 10 and 11: 65 entries of 2 MB. The 66th costs the whole set of 17, and each of the next six a set of
+ * 8. */
 static void a_ring_over_unequal_sets_misses_set_by_set(void **state)
 {
 	(void)state;
@@ -203,8 +204,8 @@ static void neighbours_share_a_set_where_the_index_starts_higher(void **state)
 	assert_int_equal(settled(&s, 384 + 2), 2 * 97);
 }
 
-/* Misses of one set of four ways with chances 1/6, 1/2, 1/6, 1/6 under a ring of n lines, worked out from the chain of states
- * by power iteration: which of the lines lie in which ways when line 0 is due. */
+/* Misses of one set of four ways with chances 1/6, 1/2, 1/6, 1/6 under a ring of n lines. They are worked out from the
+ * chain of states by power iteration. A state is which of the lines lie in which ways when line 0 is due. */
 static double chain(unsigned n)
 {
 	enum { MOST = 8 * 8 * 8 * 8 };

@@ -348,8 +348,8 @@ static void the_next_block_comes_from_afar(void **state)
 	end(&x);
 }
 
-/* Two loads, each used at once: one waits for the other unless a compiler puts both first, and their parameter costs an instruction unless
- * it is an operand. */
+/* Two loads, each used at once. One waits for the other unless a compiler puts both first. Their parameter costs an
+ * instruction unless it is an operand. */
 static void a_compiler_puts_loads_first(void **state)
 {
 	double cycles[2];

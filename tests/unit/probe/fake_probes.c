@@ -1,8 +1,13 @@
-/* Probes that the tests of the engine pursue instead of the real ones.
- * step: bisects for the edge of the null gpu's formula (100), concludes cache.global.l1.size and shared.latency.
- * child: needs step and reads its finding. idle: concludes nothing. endless: always asks for more.
- * picky: its setup refuses x = 1. seer: takes two kernels for likely and asks for one of them later.
- * wordy: one long kernel that may hang. heir: needs wordy and picky. */
+/* Probes that the tests of the engine pursue instead of the real ones:
+ *
+ *   step     bisects for the edge of the null gpu's formula (100), concludes cache.global.l1.size and shared.latency
+ *   child    needs step and reads its finding
+ *   idle     concludes nothing
+ *   endless  always asks for more
+ *   picky    its setup refuses x = 1
+ *   seer     takes two kernels for likely and asks for one of them later
+ *   wordy    one long kernel that may hang
+ *   heir     needs wordy and picky */
 #include "null_gpu.h"
 #include "probe/probe.h"
 #include <errno.h>

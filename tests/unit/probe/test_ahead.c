@@ -8,7 +8,8 @@
 
 #include <cmocka.h>
 
-/* On a device that compiles ahead: nothing is loaded that it was not told of, nothing more than was asked for, and the findings are the same. */
+/* A device that compiles ahead loads nothing that it was not told of, and nothing more than was asked for. The findings
+ * are the same. */
 static void kernels_are_foreseen(void **state)
 {
 	(void)state;
@@ -159,8 +160,8 @@ static void foreseeing_goes_on(void **state)
 	run_free(&r);
 }
 
-/* On a device that runs apart one probe thinks while another's launches are waited for, nobody else calls the device then, and all is as without it:
- * findings, a probe that fails, and a run that is stopped. */
+/* On a device that runs apart one probe thinks while another's launches are waited for. Nobody else calls the device
+ * then. All is as without it: findings, a probe that fails, and a run that is stopped. */
 static void probes_think_beside_launches(void **state)
 {
 	(void)state;

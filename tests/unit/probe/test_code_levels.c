@@ -70,8 +70,8 @@ static void two_ways_of_one_memory(void **state)
 	free(v);
 }
 
-/* A memory of which one of two rows is open, behind long lines: of those jumps that miss, and few do, the first half takes `open` ticks,
- * which is no class. With noise as many do so in rings that fit. */
+/* A memory of which one of two rows is open, behind long lines. Few jumps miss. The first half of those takes `open`
+ * ticks, which is no class. With noise as many do so in rings that fit. */
 static struct code_survey *open_rows(bool noise)
 {
 	enum { OWN = 42, OPEN = 454, CLOSED = 492 };

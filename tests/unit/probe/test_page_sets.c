@@ -8,7 +8,7 @@
 #include <cmocka.h>
 // clang-format on
 
-/* As many lines as a point can count, which is how far the one more of a large hashed level lies from all of its lines. */
+/* As many lines as a point can count. The one more of a large hashed level lies so far from all of its lines. */
 static void test_many_lines(void **state)
 {
 	enum { WAYS = 14, TOTAL = 1 << 17 };

@@ -1,4 +1,4 @@
-/* What a link takes where a short loop leaves gaps in the pipe, from times made up here: those of loops of 4, 8 and 12 links. */
+/* What a link takes if a short loop leaves gaps in the pipe. Times are made up here, of loops of 4, 8 and 12 links. */
 #include "pipeline/pipeline.h"
 // clang-format off
 #include <setjmp.h>
@@ -46,8 +46,8 @@ static void test_none(void **state)
 	assert_false(pipeline_may_have_gaps(&t, &pair));
 }
 
-/* Links of 106 ns, of which a little more hides behind the rest of the loop the longer it is: both halves say nearly the same, and nearly as
- * little. */
+/* Links of 106 ns, of which a little more hides behind the rest of the loop the longer it is. Both halves say nearly
+ * the same, which is nearly as much too little. */
 static void test_small(void **state)
 {
 	(void)state;

@@ -208,8 +208,8 @@ static void test_draws(void **state)
 	}
 }
 
-/* Of what may be a hit or a miss that reading is taken which makes the ways most unequal: even draws must not be called weighted for it, and
- * those that are weighted by far still are. */
+/* An access that may be a hit or a miss is read as what makes the ways most unequal. Even draws must not be called
+ * weighted for it, and those that are weighted by far still are. */
 static void test_doubtful(void **state)
 {
 	(void)state;
@@ -299,8 +299,8 @@ static void test_half(void **state)
 		expect((struct device){.rule = r, .ways = 16, .strangers = 0.06}, 32, rule_name(r));
 }
 
-/* Others take so many lines that of one line more than fits most misses are theirs: a rule that says no more than that nothing is replaced is not
- * the one. */
+/* Others take so many lines that most misses are theirs when one line more than fits is read. A rule that says no more
+ * than that nothing is replaced is then not the one. */
 static void test_taken(void **state)
 {
 	(void)state;
@@ -362,7 +362,7 @@ static void test_far(void **state)
 			if (out.state == CHASE_DONE && strcmp(out.name, rule_name(r)) != 0)
 				fail_msg("%s called %s: %s", rule_name(r), out.name, out.seen);
 		}
-	/* Where victims are drawn no rule is named. */
+	/* No rule is named if victims are drawn. */
 	for (unsigned uneven = 0; uneven < 2; uneven++) {
 		struct device d = {.kind = uneven ? UNEVEN : EVEN, .ways = 8, .cost = 60, .far = 60};
 		struct policy_result out;

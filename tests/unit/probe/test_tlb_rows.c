@@ -1,5 +1,5 @@
-/* Open rows of a memory, which a page more than fits closes, are told from a TLB while the clock changes its rate, and what lines delay in a ring that
- * tells no cost from what translates. */
+/* Open rows of a memory, which a page more than fits closes, are told from a TLB while the clock changes its rate.
+ * Delays of lines are told from translations in a ring that tells no cost. */
 #include "tlb/tlb.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 
 enum { PAGES = 10, LAPS = 64, VISITS = PAGES * LAPS };
 
-/* A miss costs 9 cycles, in `each` of a lap's visits. In `torn` laps the clock ran faster in one half: what is an opener there costs 40
- * cycles more, and what is a follower there makes its opener, in the other half, cost 40 less. */
+/* A miss costs 9 cycles, in `each` of a lap's visits. In `torn` laps the clock ran faster in one half. An opener there
+ * costs 40 cycles more. A follower there makes its opener, in the other half, cost 40 less. */
 static struct tlb_surplus surplus(unsigned each, unsigned torn)
 {
 	float cost[VISITS];
@@ -59,8 +59,8 @@ static void whims_of_lines(void **state)
 	assert_int_equal(tlb_without_whims(&c, miss, 3), 3);
 }
 
-/* Whether a ring is even of which `dear` visits of 100 have to open a row of 24 cycles, and `late` of them and of the others wait 45 cycles more, as
- * openers and as followers; `missed` of them wait for a translation besides. */
+/* Whether a ring is even. Of 100 visits `dear` have to open a row of 24 cycles, and `missed` others wait for a
+ * translation. Of all of them `late` wait 45 cycles more, as openers and as followers. */
 static bool even(unsigned dear, unsigned late, unsigned missed, double rows)
 {
 	float cost[VISITS];
@@ -84,7 +84,8 @@ static void rows_besides_noise(void **state)
 	assert_false(even(60, 3, 20, 24));
 }
 
-/* A miss of 38 cycles beside a cache that answers after 213 was told to be a walk, where the next level reached over all of the memory. */
+/* A miss of 38 cycles beside a cache that answers after 213 was told to be a walk. The next level reached over all of
+ * the memory. */
 static void a_miss_that_is_sooner_than_a_table_is_read(void **state)
 {
 	struct tlb_path c = {.level_count = 1, .steps = 2, .step = {0, 38}, .beyond = 213};

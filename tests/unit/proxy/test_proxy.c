@@ -319,7 +319,8 @@ static uint32_t expected(struct gpu *g, uint32_t id, uint32_t soon)
 	return n;
 }
 
-/* What is expected reaches the child once; a fresh child is told again of what was not loaded so far, unless the last one may have died of it. */
+/* Expected kernels reach the child once. A fresh child is told again of those that were not loaded so far, unless the
+ * last one may have died of them. */
 static void expected_kernels(void **state)
 {
 	(void)state;

@@ -1,4 +1,5 @@
-/* What the tests of run files do with files: they make them in a folder of their own, and lay what they read beside what was written. */
+/* What the tests of run files do with files. They make them in a folder of their own, and compare what they read with
+ * what was written. */
 #ifndef FATHOM_STORE_FILES_H
 #define FATHOM_STORE_FILES_H
 #include "base/err.h"

@@ -1,5 +1,6 @@
-/* A disk that fails at the n-th read, write, sync, cut or removal, for all n, once or from then on. What was said to be stored is there
- * afterwards, what could not be stored is told in one sentence, and nobody reads anything but the run. */
+/* A disk that fails at the n-th read, write, sync, cut or removal, for all n, once or from then on. A part that was
+ * said to be stored is there afterwards. A part that could not be stored is told in one sentence. Nobody reads anything
+ * but the run. */
 #include "base/err.h"
 #include "sample_run.h"
 #include "store/store.h"

@@ -150,8 +150,8 @@ static void caches_stay_warm_until_the_host_says_otherwise(void **state)
 	g->ops->close(g);
 }
 
-/* On random GPUs with all their noise, a kernel as the probes have them: reads of the clock around loads from both spaces, a
- * barrier, shared memory, blocks that leave at once. */
+/* A kernel as the probes have them, on random GPUs with all their noise. It has reads of the clock around loads from
+ * both spaces, a barrier, shared memory, and blocks that leave at once. */
 static const char mixed_text[] =
     ".address_size 64\n.const .align 4 .b8 table[4096];\n"
     ".visible .entry k(.param .u64 out, .param .u64 p, .param .u32 n)\n{\n"

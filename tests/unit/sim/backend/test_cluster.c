@@ -15,9 +15,9 @@
 #define BLOCKS	(ACROSS * ACROSS)
 #define EACH	(2 * THREADS + 4) /* words that a block writes */
 
-/* A block puts 1000 * its number + thread into its shared memory; the cluster meets. Each thread reads what its mirror image in the next block of the
- * cluster put there, and adds its lane to a sum of block 0. The first thread sends its block's number to the next block, whose barrier in memory waits
- * for it. The cluster meets again. */
+/* A block puts 1000 * its number + thread into its shared memory, and the cluster meets. Each thread reads what its
+ * mirror image in the next block of the cluster put there. It adds its lane to a sum of block 0. The first thread sends
+ * its block's number to the next block, whose barrier in memory waits for it. The cluster meets again. */
 static const char text[] = HEADER
     ".visible .entry k(.param .u64 out) .reqnctapercluster 2, 2, 1 {\n"
     "	.reg .pred %p, %q;\n	.reg .b32 %t, %b, %x, %y, %r, %n, %a, %m, %s;\n	.reg .b64 %o, %w, %g;\n"

@@ -1,5 +1,5 @@
-/* What lanes and warps do to each other: reconvergence, barriers, and launches that never end. The kernels are Wong's listings
- * 3 to 7 and the classics; what has to come out is what the paper reports, or what the programming guide promises. */
+/* What lanes and warps do to each other: reconvergence, barriers, and launches that never end. The kernels are Wong's
+ * listings 3 to 7 and the classics. Results are as the paper reports, or as the programming guide promises. */
 #include "base/arena.h"
 #include "base/rng.h"
 #include "base/str.h"

@@ -15,8 +15,8 @@
 	".version 7.8\n.target sm_90\n.address_size 64\n.entry k(.param .u64 to) { .reg .pred p; .reg .b32 a<5>; "     \
 	".reg .b64 d<6>; .reg .f32 f<4>;\nld.param.u64 d0, [to]; ld.global.u64 d2, [d0]; ld.global.u64 d3, [d0+8];\n"
 
-/* What ptxas 13.0 makes of the operations for sm_90, on the path of usual operands: constants that it puts into registers not counted, which a
- * loop has before it. */
+/* What ptxas 13.0 makes of the operations for sm_90, on the path of usual operands. Constants that it puts into
+ * registers do not count, as a loop has them before it. */
 static const struct {
 	const char *name, *text;
 	unsigned native;

@@ -296,8 +296,8 @@ static void unequal_sets_are_lost_one_by_one(void **state)
 	close_bed(&b);
 }
 
-/* Whatever the policy, the sets and how they are found: exactly its size of neighbours fits into a cache, and one line more costs
- * at least that line. */
+/* A cache holds exactly its size of neighbours, whatever the policy, the sets and how they are found. One line more
+ * costs at least that line. */
 static void drawn_texture_caches_hold_what_they_say(void **state)
 {
 	(void)state;

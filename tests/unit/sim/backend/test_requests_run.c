@@ -193,8 +193,8 @@ static void without_a_table_nothing_fills(void **state)
 	assert_true(height < 100);
 }
 
-/* The same on a GPU that is shipped, whose memory is what its file says: everything misses, and the rise is where the table is
- * full. */
+/* The same on a GPU that is shipped, whose memory is what its file says. Everything misses, and the rise is at the step
+ * that fills the table. */
 static uint32_t spike_of(const char *gpu, const char *header, uint32_t n, uint32_t most, double *height)
 {
 	struct machine m = {0};

@@ -1,6 +1,6 @@
-/* Cycles and results are the same for any number of host threads, for a cluster that asks the far side at once or queues what it
- * asks, and for the solo path; on random GPUs, with their noise, and kernels that race on purpose. So are the ends of kernels
- * that fault or wait for ever, and what is said about them. */
+/* Cycles and results are the same for any number of host threads, on random GPUs with their noise. They are so for a
+ * cluster that asks the far side at once or queues what it asks, and for the solo path. Kernels that race on purpose
+ * agree, too. So do the ends of kernels that fault or wait for ever, and what is said about them. */
 #include "base/arena.h"
 #include "base/str.h"
 #include "gpu/sim/sim.h"
@@ -284,8 +284,8 @@ static void shipped_gpus(void **state)
 	}
 }
 
-/* What a cluster finds out beforehand about the lines of the L2 has to be what it finds when its turn comes: also where lines
- * go all the time, so that most of it has come to nothing by then, and whatever chance and the clocks add. */
+/* A cluster finds out beforehand about the lines of the L2 what it finds when its turn comes. That holds if lines go
+ * all the time, so that most of it has come to nothing by then. It holds whatever chance and the clocks add. */
 static void settled(void **state)
 {
 	(void)state;

@@ -36,9 +36,10 @@ static double half_at(unsigned byte)
 
 enum way { PLAIN, SWIZZLED, REGISTERS, ACROSS, SWIZZLED_ACROSS };
 
-/* Where element k of a line lies: without swizzle 8 lines of 16 bytes lie together, and such tiles follow each other down a matrix of that many
- * lines, then across. With it a line has 128 bytes, whose 16-byte pieces are exchanged by the line's number. A matrix that lies across has lines
- * and columns the other way round; without swizzle its tiles follow each other along the columns first. */
+/* The place of element k of a line. Without swizzle 8 lines of 16 bytes lie together. Such tiles follow each other down
+ * a matrix of that many lines, then across. With it a line has 128 bytes, whose 16-byte pieces are exchanged by the
+ * line's number. A matrix that lies across has lines and columns the other way round. Without swizzle its tiles follow
+ * each other along the columns first. */
 static unsigned place(enum way way, unsigned lines, unsigned line, unsigned k)
 {
 	const unsigned byte = 2 * k, over = 2 * line;

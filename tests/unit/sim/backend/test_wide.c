@@ -114,8 +114,9 @@ static void barriers_count_warps(void **state)
 	sample_free(&out);
 }
 
-/* The access of the upper half follows the lower one's, and what needs the result waits for both: those of the lower half hit
- * what they read before, those of the upper one may not. One cluster alone asks the far side at once, several queue. */
+/* The access of the upper half follows the lower one's, and an instruction that needs the result waits for both.
+ * Accesses of the lower half hit what they read before, and those of the upper one may not. One cluster alone asks the
+ * far side at once, several queue. */
 #define MISSES                                                                                                         \
 	HEAD "mov.u32 %c, %smid;\nsetp.ne.u32 %q, %c, 0;\n@%q bra E;\nsetp.lt.u32 %p, %l, 32;\n"                       \
 	     "@%p ld.global.u32 %a, [%w+1024];\n@%p add.u32 %a, %a, 1;\nmov.u32 %b, %clock;\n"                         \

@@ -92,7 +92,7 @@ static void apart(void **state)
 	fixture_close(&f);
 }
 
-/* Where records of these operations stand after it, one letter each: l load, f fma, s setp, c clock. */
+/* The order of records of these operations after it, one letter each: l load, f fma, s setp, c clock. */
 static void order(const char *body, uint32_t registers, const char *expected)
 {
 	struct func_fixture f;

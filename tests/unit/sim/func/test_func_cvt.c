@@ -283,8 +283,8 @@ static long double half_result(const char *op, long double x, long double y, lon
 	return strcmp(op, "mul") == 0 ? x * y : x * y + z;
 }
 
-/* Sums and products of halves: a long double holds sums of two and products exactly; the rare fused sum that it does not
- * hold has its distance checked loosely, by the rounding of the long double itself. */
+/* Sums and products of halves. A long double holds sums of two and products exactly. It does not hold the rare fused
+ * sum, whose distance is checked loosely, by the rounding of the long double itself. */
 static void halves(void **state)
 {
 	static const char *const ops[] = {"add", "sub", "mul", "fma"};

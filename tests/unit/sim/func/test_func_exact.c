@@ -1,5 +1,5 @@
-/* What has no room in the tests by kind: quotients and roots of 64 bits in every rounding mode against 113 bits, and what
- * works on halves two by two, against a search through all halves. */
+/* Tests that have no room among those by kind. Quotients and roots of 64 bits in every rounding mode are held against
+ * 113 bits. Operations on halves two by two are held against a search through all halves. */
 #include "func_values.h"
 #include <math.h>
 #include <setjmp.h>

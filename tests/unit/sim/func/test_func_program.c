@@ -257,8 +257,8 @@ static void shared_memory_of_the_system(void **state)
 	}
 }
 
-/* Loads of shared memory that the instruction behind them takes as an operand: L and U, of each record. */
-/* A loop of so many registers that rows have to be shared: by those of a stretch, of a callee, and of a loop within it. */
+/* A loop of so many registers that they have to share rows: those of a stretch, of a callee, and of a loop within
+ * it. */
 static void more_registers_than_rows(void **state)
 {
 	(void)state;

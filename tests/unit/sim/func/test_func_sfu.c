@@ -1,5 +1,6 @@
-/* The special function unit against long double: the statistics of Nickolls and Kirk, Figure B.6.1, over every argument of
- * the interval (sin and cos: over a dense sample), from both sides, and what is at its edges. */
+/* The special function unit against long double, for the statistics of Nickolls and Kirk, Figure B.6.1. They are over
+ * every argument of the interval, from both sides, and what is at its edges. Sine and cosine are over a dense
+ * sample. */
 #include "gpu/sim/func/exec.h"
 #include <math.h>
 #include <setjmp.h>

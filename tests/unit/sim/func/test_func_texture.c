@@ -1,5 +1,5 @@
-/* Texture reads against a reference that works in another order: it walks over all texels of the texture and sums what each
- * of them counts for, by its distance from the coordinate, over the images of the texture that wrapping makes. */
+/* Texture reads against a reference that works in another order. It walks over all texels of the texture, and over the
+ * images of it that wrapping makes. It sums what each texel counts for, by its distance from the coordinate. */
 #include "base/rng.h"
 #include "base/str.h"
 #include "func_fixture.h"

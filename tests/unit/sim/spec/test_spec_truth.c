@@ -163,8 +163,8 @@ static void tolerances(void **state)
 	assert_true(fabs(truth_of("toy", "arith.add.u32.throughput").found.tolerance - 0.8) < 1e-9);
 }
 
-/* Ten warps of two chains each, of 21 cycles, just fill pipes of two cycles, if all come in turn: else, as in simulated launches, it takes twelve.
- * Chains of whole numbers of such turns fit, and so does one chain. */
+/* Ten warps of two chains each, of 21 cycles, just fill pipes of two cycles, if all come in turn. Otherwise, as in
+ * simulated launches, it takes twelve. Chains of whole numbers of such turns fit, and so does one chain. */
 static void chains_out_of_step(void **state)
 {
 	static const struct {

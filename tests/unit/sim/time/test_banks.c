@@ -162,8 +162,9 @@ static uint32_t divisor(uint32_t a, uint32_t b)
 	return b ? divisor(b, a % b) : a;
 }
 
-/* Mei 2014, Figures 4 to 7: Fermi's degree is the greatest common divisor with 32; on Kepler a stride of 2 has none in either
- * mode, 4 has two ways in both, 6 two ways in the 4-byte mode and none in the other. */
+/* Mei 2014, Figures 4 to 7. Fermi's degree is the greatest common divisor with 32. On Kepler a stride of 2 has no
+ * conflict in either mode, and one of 4 has two ways in both. A stride of 6 has two ways in the 4-byte mode and none in
+ * the other. */
 static void published_degrees_come_out(void **state)
 {
 	(void)state;

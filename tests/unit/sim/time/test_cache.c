@@ -231,7 +231,8 @@ static void qlru_keeps_old_lines_of_a_ring_that_is_too_large(void **state)
 	cache_free(&c);
 }
 
-/* Where rings are too large, sets follow the one that inserts old; where new lines are all that is used again, the one that inserts young. */
+/* Sets follow the side that inserts old if rings are too large. They follow the one that inserts young if new lines are
+ * all that is used again. */
 static void a_duel_goes_to_the_side_that_misses_less(void **state)
 {
 	(void)state;

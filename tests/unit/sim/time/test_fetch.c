@@ -326,7 +326,7 @@ static void nothing_changes_without_caches(void **state)
 	struct bench b;
 	tiny_spec(&b.s);
 	assert_int_equal(last_pass(&b, 200), 200 * 4 + 4);
-	/* Nor with caches that everything fits in. */
+	/* Neither do they with caches that everything fits in. */
 	small(&b.s, 1);
 	level(&b.s.fetch.path.level[0], 64, 4, 64, 0, SCOPE_SM);
 	assert_int_equal(last_pass(&b, 200), 200 * 4 + 4);
@@ -408,8 +408,8 @@ static void a_miss_delays_only_its_warp(void **state)
 	assert_in_range(ticks[1] - ticks[0], 0, 99);
 }
 
-/* Code and constants in one second level of four lines: three lines of code and two of constants go round in it and never
- * find themselves again; in levels of their own they do. */
+/* Code and constants in one second level of four lines. Three lines of code and two of constants go round in it and
+ * never find themselves again. In levels of their own they do. */
 static uint32_t shared_pass(bool share)
 {
 	struct bench b;
@@ -513,8 +513,9 @@ static void long_operations_are_fetched_too(void **state)
 		cycles[k] = b.r.time.cycles;
 		bench_stop(&b);
 	}
-	/* Cold, each line costs what the memory takes more than the 10 cycles of a step. Inlined the program is 387 instructions,
-	 * 48 lines behind the first; with a routine it is nine, and the routine behind them ends in the ninth line. */
+	/* Cold, each line costs what the memory takes more than the 10 cycles of a step. Inlined, the program is 387
+	 * instructions, 48 lines behind the first. With a routine it is nine, and the routine behind them ends in the
+	 * ninth line. */
 	assert_int_equal(cycles[0] - cycles[1], (48 - 9) * (300 - 10));
 }
 

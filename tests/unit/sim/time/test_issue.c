@@ -71,7 +71,8 @@ static uint64_t *pipe_at(struct model *m, uint32_t sched, uint32_t pipe)
 	return &m->free[m->s->pipe[pipe].per_scheduler ? sched : 0][pipe];
 }
 
-/* Who looked for a value and did not find it waits for all of its pipe's that are on their way, where a warp cannot tell them apart. */
+/* If a warp cannot tell a pipe's values apart, an instruction that misses one waits for all of them that are on their
+ * way. */
 static bool there(const struct model *m, uint32_t w, uint32_t reg, uint64_t t)
 {
 	const uint32_t pipe = m->from[w][reg];

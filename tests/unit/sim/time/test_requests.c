@@ -406,7 +406,8 @@ static void rows_open_one_after_the_other(void **state)
 	dram_close(&d);
 }
 
-/* 8 bytes a cycle: a batch of 256 bytes takes 32 cycles and the turn 10, in which a read waits; until then writes cost nothing. */
+/* 8 bytes a cycle. A batch of 256 bytes takes 32 cycles and the turn 10, in which a read waits. Until then writes cost
+ * nothing. */
 static void writes_go_in_batches(void **state)
 {
 	(void)state;

@@ -503,8 +503,8 @@ static void the_same_seed_gives_the_same_run(void **state)
 	assert_int_not_equal(cycles[0], cycles[2]);
 }
 
-/* A counter that two launches of one kernel read: the host is never back after the same time, so the gaps are all within the
- * stated range, neither parity is missing, and the seed decides them. */
+/* A counter that two launches of one kernel read. The host is never back after the same time. So the gaps are all
+ * within the stated range, neither parity is missing, and the seed decides them. */
 static void the_gap_between_launches_is_drawn(void **state)
 {
 	(void)state;

@@ -96,7 +96,7 @@ static void what_is_written_back_stays_off_the_memory(void **state)
 	b.s.global.level[1].write = WRITE_BACK;
 	b.s.global.level[1].write_allocate = true;
 	uint64_t back = store_cycles(&b, 8, 4);
-	/* What is written fits into the L2; what is left is the SM: 16 warps of 8 stores of 4 pieces, 6 other
+	/* What is written fits into the L2, and the rest is the SM. It has 16 warps of 8 stores of 4 pieces, 6 other
 	 * instructions, 4 cycles each, and the last load. */
 	assert_float_equal((double)back, 16 * (8 * 4 + 6) * 4 + 400, 100);
 }

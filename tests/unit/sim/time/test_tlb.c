@@ -109,7 +109,8 @@ static void the_first_level_has_one_set(void **state)
 	tlb_close(&t);
 }
 
-/* Fig. 15: 20 elements 2 MB apart fill two sets of the L2 with ten each; 4 KB between the halves make them four sets of five. */
+/* Fig. 15: 20 elements 2 MB apart fill two sets of the L2 with ten each. If 4 KB lie between the halves, these are four
+ * sets of five. */
 static void the_second_level_has_pages_of_4_kb(void **state)
 {
 	(void)state;

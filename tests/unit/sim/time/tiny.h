@@ -29,8 +29,15 @@ uint32_t tiny_branch(struct tiny *t, uint16_t guard, bool negated, uint32_t targ
 uint32_t tiny_barrier(struct tiny *t);
 uint32_t tiny_exit(struct tiny *t, uint16_t guard, bool negated);
 
-/* A GPU with round numbers: 2 clusters of 2 SMs, add 10 cycles, 8 a cycle; mul four native steps, 40 cycles, 2 a cycle;
- * constant L1 (SM) 1 KB, L2 (cluster) 4 KB; no global cache. A test changes what it is about. */
+/* A GPU with round numbers, of which a test changes what it is about:
+ *
+ *   clusters     2 of 2 SMs
+ *   add          10 cycles, 8 a cycle
+ *   mul          four native steps, 40 cycles, 2 a cycle
+ *   constant L1  1 KB, of an SM
+ *   constant L2  4 KB, of a cluster
+ *
+ * There is no global cache. */
 void tiny_spec(struct sim_spec *s);
 struct cache_spec tiny_level(uint32_t size, uint32_t line, uint32_t sector, uint32_t ways, enum cache_scope scope,
 			     double latency); /* LRU */

@@ -1,5 +1,5 @@
 /* The image that the fake linker returns: a small ELF file with the kernel's instructions, as a compiler that changes
- * nothing would write them, and with the PTX itself for the fake loader. */
+ * nothing would write them. It has the PTX itself, too, for the fake loader. */
 #include "base/arena.h"
 #include "base/str.h"
 #include "fake_state.h"

@@ -1,5 +1,6 @@
-/* An OpenCL loader whose device goes away. It hands every call to the real one, FAKE_OPENCL_REAL, but for launches: that with the number
- * FAKE_OPENCL_FAULT and those that follow answer CL_DEVICE_NOT_AVAILABLE, and make the file FAKE_OPENCL_GONE; where it exists there is no device. */
+/* An OpenCL loader whose device goes away. It hands every call to the real one, FAKE_OPENCL_REAL, but for launches. The
+ * one with the number FAKE_OPENCL_FAULT and those that follow answer CL_DEVICE_NOT_AVAILABLE, and make the file
+ * FAKE_OPENCL_GONE. While that exists there is no device. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include "fake_opencl.h"
 #include <CL/cl.h>

@@ -181,15 +181,36 @@ uint8_t *exec_at(uint64_t address, uint64_t bytes);
 bool exec_is_device(uint64_t address);
 void exec_written(uint64_t address, uint64_t bytes); /* by the host: caches forget it */
 
-/* driver_fatbin.c: the PTX of an image, which is text, or a fat binary that a wrapper may point to. In arena a, ends with NUL. cc: the newest that this GPU takes is
- * chosen. NULL and a sentence where there is none. */
+/* driver_fatbin.c: the PTX of an image, which is text, or what exec_image_write made, or a fat binary that a wrapper may point to. In arena a, ends with NUL. cc: the newest that
+ * this GPU takes is chosen. NULL and a sentence where there is none. */
 const char *exec_image_text(struct arena *a, const void *image, int cc, struct err *e);
 int exec_lz4(uint8_t *out, size_t out_bytes, const uint8_t *in, size_t in_bytes); /* 0 or -EINVAL */
 
-/* driver_module.c: under the lock */
-CUresult exec_module_open(struct CUmod_st **out, const void *image);
+/* driver_image.c: an image of the PTX and of those kernels that are decoded, behind what is in out. 0 or -1: out of memory. */
+int exec_image_write(struct str *out, const char *text, const struct CUfunc_st *functions, const struct sim_spec *s);
+const char *exec_image_ptx(const void *image); /* of an ELF file; NULL: it is not one of ours */
+
+/* driver_link.c: where a program wants to read what is said about what it has compiled. */
+struct exec_log {
+	char *text; /* NULL: nowhere */
+	size_t room;
+	void **bytes; /* how many there are, or NULL */
+};
+struct exec_jit {
+	struct exec_log info, error;
+};
+struct exec_jit exec_jit_open(unsigned n, const int *option, void **value); /* CUjit_option */
+CUresult exec_jit_fail(const struct exec_jit *j, const struct err *e,
+		       CUresult r); /* r, or that memory ran out; j NULL: none */
+
+/* driver_module.c. Without the lock: what only they have is given. */
+CUresult exec_read_file(struct str *text, const char *path);
+CUresult exec_module_parse(struct CUmod_st *m, const char *text, const struct exec_jit *jit);
+CUresult exec_compile(struct CUfunc_st *f, struct err *e); /* decodes it */
+/* Under the lock: */
+CUresult exec_module_open(struct CUmod_st **out, const void *image, const struct exec_jit *jit);
 CUresult exec_function(struct CUfunc_st **out, struct CUmod_st *m, const char *name);
-CUresult exec_function_ready(struct CUfunc_st *f); /* decoded */
+CUresult exec_function_ready(struct CUfunc_st *f); /* decoded, with its module's variables */
 CUresult exec_variable(struct CUmod_st *m, const char *name, uint64_t *at, uint64_t *bytes);
 
 /* driver_graph.c: takes the lock. Does the work, or puts it into the graph that the stream captures into. */
@@ -227,6 +248,7 @@ void exec_stats_launch(struct CUfunc_st *f, const struct exec_shape *s, const st
 /* ---- calls of the interface that other calls are made of ---- */
 CUresult cuModuleLoad(CUmodule *out, const char *path);
 CUresult cuModuleLoadData(CUmodule *out, const void *image);
+CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, const int *option, void **value);
 CUresult cuModuleUnload(CUmodule m);
 CUresult cuModuleGetFunction(CUfunction *f, CUmodule m, const char *name);
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *p, size_t *bytes, CUmodule m, const char *name);

@@ -54,6 +54,7 @@ typedef struct CUarray_st *CUarray;
 typedef struct CUgraph_st *CUgraph, *CUgraphExec; /* the second one in the order in which it is done */
 typedef struct CUgraphNode_st *CUgraphNode;
 typedef struct CUmemPool_st *CUmemPool;
+typedef struct CUlinkState_st *CUlinkState;
 
 enum { /* CUmemorytype */
        EXEC_MEMORY_HOST = 1,

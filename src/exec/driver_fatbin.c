@@ -145,6 +145,8 @@ const char *exec_image_text(struct arena *a, const void *image, int cc, struct e
 		image = w.data;
 		memcpy(&magic, image, sizeof magic);
 	}
+	if (magic == ELF_MAGIC && exec_image_ptx(image))
+		return arena_strdup(a, exec_image_ptx(image));
 	if (magic == ELF_MAGIC) {
 		err_set(e, -ENOTSUP, "the program brings a module of native code and no PTX");
 		return NULL;

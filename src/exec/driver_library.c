@@ -5,8 +5,8 @@
 EXEC_API CUresult cuLibraryLoadData(CUmodule *out, const void *image, int *option, void **value, unsigned options,
 				    int *library_option, void **library_value, unsigned library_options)
 {
-	(void)option, (void)value, (void)options, (void)library_option, (void)library_value, (void)library_options;
-	return cuModuleLoadData(out, image);
+	(void)library_option, (void)library_value, (void)library_options;
+	return cuModuleLoadDataEx(out, image, options, option, value);
 }
 
 EXEC_API CUresult cuLibraryLoadFromFile(CUmodule *out, const char *path, int *option, void **value, unsigned options,

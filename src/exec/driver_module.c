@@ -5,14 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static CUresult complain(const struct err *e, CUresult r)
-{
-	if (e->code == -ENOMEM)
-		return EXEC_OUT_OF_MEMORY;
-	exec_say("%s", e->text);
-	return r;
-}
-
 static void module_free(struct CUmod_st *m)
 {
 	if (m->globals)
@@ -37,7 +29,15 @@ static CUresult module_memory(struct CUmod_st *m)
 	return r;
 }
 
-CUresult exec_module_open(struct CUmod_st **out, const void *image)
+CUresult exec_module_parse(struct CUmod_st *m, const char *text, const struct exec_jit *jit)
+{
+	struct err e = {0};
+	return ptx_parse(&m->ptx, &m->arena, "the program's PTX", text, strlen(text), &e)
+		   ? exec_jit_fail(jit, &e, EXEC_INVALID_PTX)
+		   : EXEC_OK;
+}
+
+CUresult exec_module_open(struct CUmod_st **out, const void *image, const struct exec_jit *jit)
 {
 	struct exec_process *x = &exec_process;
 	struct CUmod_st *m = mem_zero(1, sizeof *m);
@@ -46,9 +46,8 @@ CUresult exec_module_open(struct CUmod_st **out, const void *image)
 		return EXEC_OUT_OF_MEMORY;
 	arena_init(&m->arena);
 	const char *text = exec_image_text(&m->arena, image, x->spec->cc, &e);
-	CUresult r = text ? EXEC_OK : complain(&e, e.code == -ENOTSUP ? EXEC_NO_BINARY : EXEC_INVALID_IMAGE);
-	if (!r && ptx_parse(&m->ptx, &m->arena, "the program's PTX", text, strlen(text), &e))
-		r = complain(&e, EXEC_INVALID_PTX);
+	CUresult r = text ? exec_module_parse(m, text, jit)
+			  : exec_jit_fail(jit, &e, e.code == -ENOTSUP ? EXEC_NO_BINARY : EXEC_INVALID_IMAGE);
 	if (!r)
 		r = module_memory(m);
 	if (r) {
@@ -93,27 +92,38 @@ static void fit(const struct sim_spec *s, struct func_program *p)
 	p->registers = p->registers > most && most ? most : p->registers;
 }
 
+CUresult exec_compile(struct CUfunc_st *f, struct err *e)
+{
+	const struct sim_spec *s = exec_process.spec;
+	struct CUmod_st *m = f->module;
+	struct func_program *p;
+	struct func_target t;
+	spec_target(s, &t);
+	t.globals = m->globals;
+	int r = func_decode(&p, &m->arena, f->name, m->ptx, f->name, &t, e);
+	if (!r)
+		r = sim_check_features(s, f->name, p, m->ptx->target, e);
+	if (!r && p->const_bytes > s->constant_bytes)
+		r = err_set(e, -EINVAL, "File uses too much global constant data (0x%llx bytes, 0x%llx max)",
+			    (unsigned long long)p->const_bytes, (unsigned long long)s->constant_bytes);
+	if (r)
+		return r == -ENOMEM ? EXEC_OUT_OF_MEMORY : EXEC_INVALID_PTX;
+	fit(s, p);
+	if (sim_compile(s, &p, &f->time, &m->arena))
+		return EXEC_OUT_OF_MEMORY;
+	f->program = p;
+	return EXEC_OK;
+}
+
 CUresult exec_function_ready(struct CUfunc_st *f)
 {
-	struct exec_process *x = &exec_process;
-	struct CUmod_st *m = f->module;
-	struct func_target t;
 	struct err e = {0};
 	if (f->program)
 		return EXEC_OK;
-	spec_target(x->spec, &t);
-	t.globals = m->globals;
-	if (func_decode(&f->program, &m->arena, f->name, m->ptx, f->name, &t, &e) ||
-	    sim_check_features(x->spec, f->name, f->program, m->ptx->target, &e)) {
-		f->program = NULL;
-		return complain(&e, EXEC_INVALID_PTX);
-	}
-	fit(x->spec, f->program);
-	if (sim_compile(x->spec, &f->program, &f->time, &m->arena)) {
-		f->program = NULL;
-		return EXEC_OUT_OF_MEMORY;
-	}
-	fill(m, f->program);
+	CUresult r = exec_compile(f, &e);
+	if (r)
+		return exec_jit_fail(NULL, &e, r);
+	fill(f->module, f->program);
 	return EXEC_OK;
 }
 
@@ -168,16 +178,16 @@ CUresult exec_variable(struct CUmod_st *m, const char *name, uint64_t *at, uint6
 
 /* ---- the driver's calls ---- */
 
-EXEC_API CUresult cuModuleLoadData(CUmodule *out, const void *image)
-{
-	EXEC_ENTER();
-	return exec_leave(out && image ? exec_module_open(out, image) : EXEC_INVALID_VALUE);
-}
-
 EXEC_API CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, const int *option, void **value)
 {
-	(void)n, (void)option, (void)value;
-	return cuModuleLoadData(out, image);
+	EXEC_ENTER();
+	const struct exec_jit jit = exec_jit_open(n, option, value);
+	return exec_leave(out && image ? exec_module_open(out, image, &jit) : EXEC_INVALID_VALUE);
+}
+
+EXEC_API CUresult cuModuleLoadData(CUmodule *out, const void *image)
+{
+	return cuModuleLoadDataEx(out, image, 0, NULL, NULL);
 }
 
 EXEC_API CUresult cuModuleLoadFatBinary(CUmodule *out, const void *image)
@@ -185,20 +195,25 @@ EXEC_API CUresult cuModuleLoadFatBinary(CUmodule *out, const void *image)
 	return cuModuleLoadData(out, image);
 }
 
+CUresult exec_read_file(struct str *text, const char *path)
+{
+	char part[4096];
+	FILE *f = path ? fopen(path, "rb") : NULL;
+	str_init(text);
+	if (!f)
+		return EXEC_NOT_FILE;
+	for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;)
+		str_addn(text, part, n);
+	fclose(f);
+	return text->failed ? EXEC_OUT_OF_MEMORY : text->len < sizeof(int) ? EXEC_INVALID_IMAGE : EXEC_OK;
+}
+
 EXEC_API CUresult cuModuleLoad(CUmodule *out, const char *path)
 {
 	struct str text;
-	char part[4096];
-	FILE *f = path ? fopen(path, "rb") : NULL;
-	if (!f)
-		return EXEC_NOT_FILE;
-	str_init(&text);
-	for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;)
-		str_addn(&text, part, n);
-	fclose(f);
-	CUresult r = text.failed	      ? EXEC_OUT_OF_MEMORY
-		     : text.len < sizeof(int) ? EXEC_INVALID_IMAGE
-					      : cuModuleLoadData(out, text.data);
+	CUresult r = exec_read_file(&text, path);
+	if (!r)
+		r = cuModuleLoadData(out, text.data);
 	str_free(&text);
 	return r;
 }

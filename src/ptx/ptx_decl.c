@@ -323,6 +323,15 @@ static int store_init(struct ptx_parser *p, struct ptx_var *v, const struct ptx_
 	return 0;
 }
 
+/* The module's variable of this name and kind that one of them only announces, or NULL. */
+static struct ptx_var *announced(const struct ptx_parser *p, const struct ptx_token *name, const struct ptx_var *v)
+{
+	const struct ptx_name *old = v->func < 0 ? ptx_names_find(&p->names, name->s, name->n) : NULL;
+	struct ptx_var *was = old && old->kind == NAME_VAR ? &p->vars.v[old->index] : NULL;
+	const bool same = was && was->func < 0 && was->space == v->space && was->type == v->type && was->vec == v->vec;
+	return same && (was->linkage == PTX_EXTERN || v->linkage == PTX_EXTERN) ? was : NULL;
+}
+
 #define VAR_BYTES_MAX (1ull << 34)
 
 static int parse_dims(struct ptx_parser *p, struct ptx_var *v, bool *sized, unsigned *dims)
@@ -392,6 +401,12 @@ static int parse_one_var(struct ptx_parser *p, struct ptx_var v)
 			return PTX_FAIL_AT(p, &name, "an array without a size is .extern or has an initialiser");
 		v.count = 0;
 		v.size = 0;
+	}
+	struct ptx_var *was = announced(p, &name, &v);
+	if (was) { /* what is defined counts, in whichever order they come */
+		v.name = was->name;
+		*was = v.linkage == PTX_EXTERN ? *was : v;
+		return 0;
 	}
 	char *copy = arena_alloc(p->a, name.n + 1, 1);
 	if (!copy)

@@ -3,6 +3,7 @@
  *
  *   plain, lz4  the PTX as it is, or compressed
  *   driver      through the driver's interface
+ *   link        likewise, of two modules
  *   managed, events, textures
  *   careless    wrong in ways that only --check sees
  *   endless     a kernel that counts for hours
@@ -56,6 +57,12 @@ void cudaGraphDebugDotPrint(void);
 int cuInit(unsigned flags);
 int cuCtxCreate_v2(void **c, unsigned flags, int device);
 int cuModuleLoadData(void **m, const void *image);
+int cuModuleLoadDataEx(void **m, const void *image, unsigned n, const int *option, void **value);
+int cuLinkCreate_v2(unsigned n, const int *option, void **value, void **link);
+int cuLinkAddData_v2(void *link, int type, const void *data, size_t bytes, const char *name, unsigned n,
+		     const int *option, void **value);
+int cuLinkComplete(void *link, void **image, size_t *bytes);
+int cuLinkDestroy(void *link);
 int cuModuleGetFunction(void **f, void *m, const char *name);
 int cuModuleGetGlobal_v2(uint64_t *p, size_t *bytes, void *m, const char *name);
 int cuMemAlloc_v2(uint64_t *p, size_t bytes);
@@ -269,6 +276,52 @@ static int driver(void)
 	return 0;
 }
 
+/* Two modules, of which each uses what the other one has. Who reads NVIDIA's images can read theirs, and the log tells errors. */
+static int link_modules(void)
+{
+	static const char
+	    head[] = ".version 6.0\n.target sm_50\n.address_size 64\n",
+	    user[] = ".extern .global .align 4 .u32 factor;\n.extern .func (.param .u32 r) times(.param .u32 x);\n"
+		     ".visible .const .u32 more = 7;\n"
+		     ".visible .entry k(.param .u64 out)\n{\n.reg .u64 d;\n.reg .u32 a, b;\nld.param.u64 d, [out];\n"
+		     "ld.global.u32 a, [factor];\n{\n.param .u32 p, r;\nst.param.u32 [p], a;\n"
+		     "call (r), times, (p);\nld.param.u32 b, [r];\n}\nst.global.u32 [d], b;\nret;\n}\n",
+	    maker[] = ".extern .const .u32 more;\n.visible .global .align 4 .u32 factor = 6;\n"
+		      ".visible .func (.param .u32 r) times(.param .u32 x)\n{\n.reg .u32 a, b;\nld.param.u32 a, [x];\n"
+		      "ld.const.u32 b, [more];\nmul.lo.u32 a, a, b;\nst.param.u32 [r], a;\nret;\n}\n",
+	    wrong[] = "\n.entry w()\n{\nfrobnicate.u32 a, b;\nret;\n}\n";
+	enum { PTX = 1, LOG_ROOM = 512 };
+	static char text[4096], log[LOG_ROOM];
+	static const int option[] = {5, 6}; /* the log of errors and its size */
+	void *value[] = {log, (void *)(uintptr_t)sizeof log}, *context, *link, *module, *f, *made;
+	uint64_t out;
+	uint32_t got = 0;
+	size_t bytes = 0;
+	check(cuInit(0) == 0 && cuCtxCreate_v2(&context, 0, 0) == 0, "the context");
+	check(cuLinkCreate_v2(2, option, value, &link) == 0, "the linker");
+	snprintf(text, sizeof text, "%s%s", head, user);
+	check(cuLinkAddData_v2(link, PTX, text, strlen(text) + 1, "user", 0, NULL, NULL) == 0, "a module");
+	snprintf(text, sizeof text, "%s%s", head, maker);
+	check(cuLinkAddData_v2(link, PTX, text, strlen(text) + 1, "maker", 0, NULL, NULL) == 0, "the other module");
+	check(cuLinkComplete(link, &made, &bytes) == 0 && bytes > 64 && !memcmp(made, "\177ELF", 4), "linking");
+	check(cuModuleLoadData(&module, made) == 0 && cuLinkDestroy(link) == 0, "what was linked");
+	check(cuModuleGetFunction(&f, module, "k") == 0 && cuMemAlloc_v2(&out, 4) == 0, "its kernel");
+	check(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&out}, NULL) == 0, "the launch");
+	check(cuMemcpyDtoH_v2(&got, out, sizeof got) == 0 && got == 42, "what both computed");
+	snprintf(text, sizeof text, "%s%s", head, wrong);
+	value[1] = (void *)(uintptr_t)sizeof log;
+	check(cuLinkCreate_v2(2, option, value, &link) == 0 &&
+		  cuLinkAddData_v2(link, PTX, text, strlen(text) + 1, "wrong", 0, NULL, NULL) == 218 &&
+		  cuLinkDestroy(link) == 0 && (size_t)(uintptr_t)value[1] == strlen(log),
+	      "what does not compile");
+	check(strstr(log, "line 7;") && strstr(log, "frobnicate"), log);
+	log[0] = '\0';
+	value[1] = (void *)(uintptr_t)sizeof log;
+	check(cuModuleLoadDataEx(&module, text, 2, option, value) == 218 && strstr(log, "line 7;"), "another log");
+	puts("good");
+	return 0;
+}
+
 /* Reads 256 bytes that nobody wrote, has its warps read what the other one writes, and writes behind the end; and keeps its memory. */
 static int careless(void)
 {
@@ -285,6 +338,8 @@ int main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "plain";
 	if (!strcmp(what, "driver"))
 		return driver();
+	if (!strcmp(what, "link"))
+		return link_modules();
 	make_image(!strcmp(what, "new") ? "sm_120" : "sm_50", !strcmp(what, "lz4"), !strcmp(what, "native"));
 	register_all();
 	if (!strcmp(what, "unserved"))

@@ -17,6 +17,13 @@ int sim_check_features(const struct sim_spec *s, const char *name, const struct 
  * a. Returns 0, or -ENOMEM with *p as it was. */
 int sim_compile(const struct sim_spec *s, struct func_program **p, struct time_program **out, struct arena *a);
 
+/* How many native instructions the modelled hardware executes for record pc: arithmetic of its address, then branches beside it, then its own. */
+struct sim_steps {
+	uint32_t address, beside, own;
+};
+struct sim_steps sim_steps(const struct sim_spec *s, const struct func_program *f, const struct time_program *t,
+			   uint32_t pc);
+
 /* g must be a simulated GPU. */
 void sim_trace(struct gpu *g, const struct time_hook *hook); /* NULL = none; called for every issue of later launches */
 /* Looks at what later launches do wrong: sim_check.h. say is called once a place. 0 or -ENOMEM. */

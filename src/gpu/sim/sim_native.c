@@ -46,11 +46,15 @@ static uint32_t address_ops(const struct sim_spec *s, const struct func_inst *i)
 				       : s->global.address_ops;
 }
 
-static uint32_t steps(const struct sim_spec *s, const struct func_inst *i, int32_t op)
+struct sim_steps sim_steps(const struct sim_spec *s, const struct func_program *f, const struct time_program *t,
+			   uint32_t pc)
 {
-	if (i->kind == FUNC_ALU && op >= 0)
-		return s->op[op].native_ops ? s->op[op].native_ops : 1;
-	return 1 + address_ops(s, i);
+	const struct func_inst *i = &f->inst[pc];
+	const int32_t op = time_op(t, pc);
+	struct sim_steps n = {.address = address_ops(s, i), .beside = time_beside(t, pc), .own = 1};
+	if (i->kind == FUNC_ALU && op >= 0 && s->op[op].native_ops)
+		n.own = s->op[op].native_ops;
+	return n;
 }
 
 static enum native_class class_of(const struct func_inst *i)
@@ -85,8 +89,10 @@ int sim_native(struct native_info *out, const struct sim_spec *s, const struct f
 	size_t total = 0, n = 0;
 	int r = -ENOMEM;
 	arena_init(&a);
-	for (uint32_t pc = 0; pc < f->inst_count; pc++)
-		total += steps(s, &f->inst[pc], time_op(t, pc)) + time_beside(t, pc);
+	for (uint32_t pc = 0; pc < f->inst_count; pc++) {
+		const struct sim_steps k = sim_steps(s, f, t, pc);
+		total += k.address + k.beside + k.own;
+	}
 	struct native_op *ops = ARENA_ARRAY(&a, total, struct native_op);
 	const char *address = arena_printf(&a, "%s.address", s->pipe[s->op[s->default_op].pipe[0]].name);
 	if (!ops || !address)
@@ -109,11 +115,12 @@ int sim_native(struct native_info *out, const struct sim_spec *s, const struct f
 			spelled = arena_printf(&a, "%s%s%s%s", name, space_name(i->space), dot, type);
 		if (!spelled)
 			goto out;
-		for (uint32_t k = address_ops(s, i); k > 0; k--)
+		const struct sim_steps count = sim_steps(s, f, t, pc);
+		for (uint32_t k = count.address; k > 0; k--)
 			ops[n++] = (struct native_op){.name = address, .cls = NATIVE_ALU, .address = at};
-		for (uint32_t k = time_beside(t, pc); k > 0; k--)
+		for (uint32_t k = count.beside; k > 0; k--)
 			ops[n++] = (struct native_op){.name = "meet", .cls = NATIVE_BRANCH, .address = at};
-		for (uint32_t k = steps(s, i, op) - address_ops(s, i); k > 0; k--)
+		for (uint32_t k = count.own; k > 0; k--)
 			ops[n++] = (struct native_op){.name = spelled, .cls = cls, .address = at};
 	}
 	native_count(out, ops, n, "sim");

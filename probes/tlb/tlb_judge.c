@@ -121,8 +121,8 @@ enum judge_verdict tlb_judge_verdict(const struct tlb_path *c, unsigned k, const
 	}
 	/* Less than fits is none of it, but for what levels before it keep. Entries of another length are not either. */
 	const uint64_t entries = pages_value(&j->best, PAGES_ENTRIES) + tlb_kept_before(c, k);
-	const bool other = l->reach.state == CHASE_DONE &&
-			   (entries * j->best.line < l->reach.value || j->best.line != l->line.value);
+	const bool other =
+	    l->reach.state == CHASE_DONE && (entries * j->best.line < l->reach.value || j->best.line != l->line.value);
 	return other || tlb_are_as_rows(c, k, &j->best) ? JUDGE_OPEN : verdict;
 }
 

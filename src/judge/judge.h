@@ -18,10 +18,11 @@ struct judge_ring {
 	uint32_t misses;	/* in the order of time: */
 	const uint32_t *missed; /* lap * n + element of each */
 	uint32_t warm;		/* visits before the first of them, from empty caches */
-	uint32_t kept;		/* lines of this level that those before it hold at most, and so may answer for it in every lap */
-	bool cold;		/* nothing was visited before, and what was left in the cache by others is not known */
-	double bytes, step;	/* footprint and distance, for people */
-	uint32_t number;	/* that its owner knows it by */
+	uint32_t
+	    kept;  /* lines of this level that those before it hold at most, and so may answer for it in every lap */
+	bool cold; /* nothing was visited before, and what was left in the cache by others is not known */
+	double bytes, step; /* footprint and distance, for people */
+	uint32_t number;    /* that its owner knows it by */
 	/* filled by judge_ring_ready */
 	const uint32_t *sorted; /* elements by address */
 	const uint32_t *count;	/* misses of each element */

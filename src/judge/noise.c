@@ -85,7 +85,8 @@ static inline bool follows(const struct judge_ring *r, const struct judge_shape 
 	return r->n > 1 && !((r->at[e] ^ r->at[e ? e - 1 : r->n - 1]) & -(uint64_t)q->sector);
 }
 
-/* Misses that had to be: the first of a lap in a set of k lines with any w below k, the second with w below k - 1, and so on. */
+/* Misses that had to be. The first miss of a lap in a set of k lines had to be with any w below k. The second had to be
+ * with w below k - 1, and so on. */
 static void cover(struct judge_room *room, const struct judge_ring *r, const struct judge_shape *q,
 		  struct judge_tally *t)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What people read is in sentences of one thought: at most 25 words, and none begins with "Where", "But" or "Nor". Pages, what the program says of
-keys and probes, and the reasons that findings have.
+keys and probes, the reasons that findings have, and the comments of the source.
 
 Usage: sentences.py ROOT
 """
@@ -45,6 +45,20 @@ def literals(path):
             yield from text.split(": ") if match.group(1) else [text]
 
 
+def comments(path):
+    """Paragraphs of the comments of a C file, with the line where each comment begins. Indented lines are tables and examples, no sentences."""
+    code = read(path)
+    # Texts first, for what looks like a comment in one is none.
+    for match in re.finditer(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|/\*(.*?)\*/|//([^\n]*)', code, re.S):
+        text = match.group(1) or match.group(2)
+        if not text:
+            continue
+        lines = [re.sub(r"^\s*\*( |$)", "", line) for line in text.split("\n")]
+        shown = "\n".join("" if re.match(r" {2,}\S", line) and i else line.strip() for i, line in enumerate(lines))
+        for paragraph in re.split(r"\n\s*\n", shown):
+            yield f"{path}:{code.count(chr(10), 0, match.start()) + 1}", " ".join(paragraph.split())
+
+
 def check(where, text):
     text = re.sub(r"\b(e\.g|i\.e|cf|Fig|No|vs|et al)\.", r"\1", text)
     for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z\"(*])|(?<=:)\s+(?=[A-Z][a-z]+ [a-z])", text):
@@ -64,6 +78,9 @@ for page in sorted(pages):
 for source in sorted(s for s in sources if not re.search(r"/export_\w+\.c$", s)):  # those write other programs' files
     for text in literals(source):
         check(source, text)
+for source in sorted(s for e in ("c", "h", "def") for d in ("src", "probes", "tests", "tools") for s in glob.glob(os.path.join(ROOT, d, "**", f"*.{e}"), recursive=True)):
+    for where, text in comments(os.path.relpath(source, ROOT)):
+        check(where, text)
 for text in re.findall(r'K\("[^"]*", "[^"]*",\s*((?:"(?:\\.|[^"\\])*"\s*)+)\)', read("src/data/keys.def")):
     check("src/data/keys.def", plain(text))
 print("\n".join(problems + [f"sentences: {len(problems)} problems"]))

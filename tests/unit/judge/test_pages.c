@@ -179,8 +179,8 @@ static void what_hides_in_one_place_counts_once(void **state)
 	}
 }
 
-/* An H200 and an H100 keep two or three pages beyond 256 sets of 8, in every lap of a ring: a level before this one may. What no level may keep
- * refutes the shape. */
+/* An H200 and an H100 keep two or three pages beyond 256 sets of 8, in every lap of a ring. A level before this one may.
+ * What no level may keep refutes the shape. */
 static void what_a_level_before_keeps_hides_once(void **state)
 {
 	(void)state;

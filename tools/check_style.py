@@ -2,6 +2,7 @@
 """clang-format and clang-tidy over the sources.
 
 Usage: check_style.py [--format] [--write] [--tidy BUILD] [--shallow]
+
 --shallow lets clang-tidy's analyzer follow one in eighty of the paths that it would: most of its time goes into the rest.
 Exit code: 0 clean, 1 not, 77 the tool is not on this machine (a test harness reads that as skipped).
 """

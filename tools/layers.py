@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Checks the house rules that a compiler cannot: who includes whom (the table in ARCHITECTURE.md), file names unique
-across the tree, and a few words that belong to one room only. Prints every violation; exit code 1 when there is one.
+"""Checks the house rules that a compiler cannot. Prints every violation; exit code 1 when there is one.
+
+Rooms include whom they may (the table in ARCHITECTURE.md), file names are unique across the tree, and a few words belong to one room only.
 
 Usage: layers.py [ROOT]
 """

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""CONTRIBUTING.md's example of a new probe, word for word, in a copy of what it touches: the files are made, the key gets its line, what
-was made compiles without a warning and runs as the example says, and doing it twice is refused.
+"""CONTRIBUTING.md's example of a new probe, word for word, in a copy of what it touches.
+
+The files are made, and the key gets its line. They compile without a warning and run as the example says. Doing it twice is refused.
 
 Usage: contributing.py ROOT BUILD
 """

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""What the documents promise exists: every `fathom ...` line and `make ...` word of README.md, every path in backquotes
-of README.md, ARCHITECTURE.md and CONTRIBUTING.md, and the synopsis of the program itself in the man page.
+"""What the documents promise exists.
+
+That is every `fathom ...` line and `make ...` word of README.md, and the synopsis of the program itself in the man page. Every path in
+backquotes of README.md, ARCHITECTURE.md and CONTRIBUTING.md exists, too.
 
 Usage: documents.py FATHOM ROOT
 """

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""The first screen, and what a person types: 24 lines of 80 columns for every recorded card, nothing wider than the page, commands
-to type next that work as printed, -V, help COMMAND, times with a unit.
+"""The first screen, and what a person types.
+
+Every recorded card has 24 lines of 80 columns, and nothing is wider than the page. Commands to type next work as printed, as do -V and
+help COMMAND. Times have a unit.
 
 Usage: face.py FATHOM ROOT
 """

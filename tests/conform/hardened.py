@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What makes a fault harder to use is in the program as it is built: read from the program and from the objects it is made of.
+"""The program as it is built has what makes a fault harder to use. It is read from the program and from its objects.
 
 Usage: hardened.py PROGRAM BUILD
 """

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Runs that end early lose at most the probe in hand, and a resumed run comes to the same findings as one that was never
-interrupted. Two writers of one file exclude each other.
+"""Runs that end early lose at most the probe in hand.
+
+A resumed run comes to the same findings as one that was never interrupted. Two writers of one file exclude each other.
 
 Usage: interrupted.py FATHOM
 """

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""libfathom as a stranger would use it: installed into a folder, found by pkg-config, linked to the example of the documentation; what it says
-of a run is what the program says, and so does the Python reader. Only what the header declares is visible.
+"""libfathom as a stranger would use it.
+
+It is installed into a folder, found by pkg-config, and linked to the example of the documentation. It says of a run what the program
+says, and so does the Python reader. Only what the header declares is visible.
 
 Usage: libfathom.py FATHOM SOURCE-ROOT BUILD-ROOT CC
 """

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Thirteen simulated cards under Slurm, one with a slower L2: `fathom fleet` names it, and the exit code is 1.
 
-Slurm is two slurmd, a slurmctld and a munged of this test's own, in its own folder and on its own ports; without them the test is
-skipped. Usage: slurm.py FATHOM SOURCE-ROOT
+Slurm is two slurmd, a slurmctld and a munged of this test's own, in its own folder and on its own ports. Without them
+the test is skipped.
+
+Usage: slurm.py FATHOM SOURCE-ROOT
 """
 import getpass
 import json

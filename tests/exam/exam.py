@@ -3,10 +3,13 @@
 
 Usage: exam.py EXAM_CASE [--runs DIR] [--last FILE] [--write] [--make N] [--jobs J] [--paper NAME] [--sample]
 
-Concludes again from every run that is there and prints answers by paper and family of keys, beside those of FILE. Exit code 1: a paper has
-more wrong answers than FILE says of the same cases, fewer than 95 % of LIKELY ones are right, or a case failed. --make N measures up to N
-missing runs a paper first. --write puts today's figures into FILE; without --paper and --sample, or others' are lost. --sample takes only
-what lies in the tree.
+Concludes again from every run that is there and prints answers by paper and family of keys, beside those of FILE. It fails, with exit code
+1, if a paper has more wrong answers than FILE says of the same cases. It fails as well if fewer than 95 % of LIKELY ones are right, or a
+case failed.
+
+  --make N  measures up to N missing runs a paper first
+  --write   puts today's figures into FILE; without --paper and --sample, or others' are lost
+  --sample  takes only what lies in the tree
 """
 import argparse
 import collections

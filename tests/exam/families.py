@@ -1,9 +1,16 @@
 """GPUs like those of real families, as .gpu text: a second generator, which shares nothing with spec_random.c.
 
-Each family is a row of parts that were sold, from vendors' data sheets (SMs, clock, memory, its rate, its last cache), and of what papers have
-measured on them: Wong 2010 (Tesla), Mei 2014 and Lashgar 2015 (Fermi, Kepler), Mei and Chu 2017 (Maxwell), Jia 2018 and 2019 (Volta, Turing),
-Luo 2024 and Chips and Cheese (Ampere, Ada, Hopper, GCN, RDNA). A GPU is one of the parts, moved: SMs, clock, memory's rate and last cache
-go together, as a part with some of its memory switched off has less of each. Latencies move with the clock; what is a family's own does not.
+Each family is a row of parts that were sold, from vendors' data sheets (SMs, clock, memory, its rate, its last cache). It also has what
+papers have measured on them:
+
+  Tesla                           Wong 2010
+  Fermi, Kepler                   Mei 2014 and Lashgar 2015
+  Maxwell                         Mei and Chu 2017
+  Volta, Turing                   Jia 2018 and 2019
+  Ampere, Ada, Hopper, GCN, RDNA  Luo 2024 and Chips and Cheese
+
+A GPU is one of the parts, moved. SMs, clock, memory's rate and last cache go together: a part with some of its memory switched off has less
+of each. Latencies move with the clock; what is a family's own does not.
 """
 import random
 
@@ -335,7 +342,7 @@ def translation(r, t, d):
         return translation_of_tesla(r, t)
     if r.random() < 0.15:
         return None
-    # What lies in an SM cannot wait for what all of them share, unless the level in front of it is looked up by virtual addresses.
+    # A cache in an SM cannot wait for a TLB that all SMs share, unless it is looked up by virtual addresses.
     t.put("tlb.page_size", page, "bytes")
     t.put("tlb.global.levels", 2, "count")
     t.put("tlb.global.l1.entries", entries, "count")

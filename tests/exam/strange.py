@@ -1,8 +1,12 @@
 """GPUs with what no candidate of the inference has, as .gpu text.
 
-Each is one of families.py's, small enough to be measured in a minute or two, with one or two strange things: quad-age replacement and set
-dueling (Qureshi 2007, Jaleel 2010; nanoBench finds both in processors), victim buffers (Jouppi 1990), a set index that is no xor of address
-bits, TLB entries that are filled piece by piece, and strangers whose lines stay in a cache.
+Each is one of families.py's, small enough to be measured in a minute or two, with one or two strange things:
+
+  - quad-age replacement and set dueling (Qureshi 2007, Jaleel 2010; nanoBench finds both in processors)
+  - victim buffers (Jouppi 1990)
+  - a set index that is no xor of address bits
+  - TLB entries that are filled piece by piece
+  - strangers whose lines stay in a cache
 """
 import random
 

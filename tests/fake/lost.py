@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Nothing is lost silently: what the driver, the system or somebody's `kill` keeps from being measured is FAILED, with exit 1 and one line
-on standard error, and `--resume` measures it.
+"""Nothing is lost silently.
+
+What the driver, the system or somebody's `kill` keeps from being measured is FAILED, with exit 1 and one line on standard error. Then
+`--resume` measures it.
 
 Usage: lost.py FATHOM FOLDER-OF-THE-FAKE-DRIVER [TRIES] [SEED]
 """

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""`run -d cuda:all`: every card of a machine, a file each; one that fails stops no other, Ctrl-C keeps what all have, and the
-exit code is the worst.
+"""`run -d cuda:all`: every card of a machine, a file each.
+
+One that fails stops no other, Ctrl-C keeps what all have, and the exit code is the worst.
 
 Usage: many.py FATHOM FOLDER-OF-THE-FAKE-DRIVER
 """

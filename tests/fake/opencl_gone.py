@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""An OpenCL device that goes away in the middle of a run: one sentence says so, what was measured is kept, and the run goes on
-when it is back.
+"""An OpenCL device that goes away in the middle of a run.
+
+One sentence says so, the points that were measured are kept, and the run goes on when it is back.
 
 Usage: opencl_gone.py FATHOM FOLDER-OF-THE-FAKE-LOADER
 """

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The whole program on a CUDA device that is none: what it finds on the fake driver is what it finds on the simulated GPU
-behind it, and a launch that hangs or kills the worker costs that launch.
+"""The whole program on a CUDA device that is none.
+
+It finds on the fake driver what it finds on the simulated GPU behind that. A launch that hangs or kills the worker costs that launch.
 
 Usage: run_on_fake.py FATHOM FOLDER-OF-THE-FAKE-DRIVER [PROBES]
 """

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Lays papers whole beside one run of a simulated GPU and holds what comes out to it: no value may differ, and so many have to agree.
+"""Lays papers whole beside one run of a simulated GPU. No value may differ, and so many have to agree.
 
 Usage: check_paper.py FATHOM PART PAPER:LEAST:MOST,... [COMMAND ...]
 
 PART is a simulated GPU of each PAPER. LEAST values agree, at most MOST are explained by a deviation. COMMAND measures the GPU into a run
-file, whose name stands for its argument RUN, and has to succeed; without it the one PAPER is reproduced.
+file, whose name stands for its argument RUN, and has to succeed. Without it the one PAPER is reproduced.
 """
 import json
 import os

@@ -4,7 +4,9 @@
 Usage: errors.py FATHOM RUN.fathom DEVICE [--markdown]
        errors.py FATHOM --truth TRUTH_RUN DEVICE ...: from a run file that TRUTH_RUN makes of the simulated GPU's description
        [--most ERROR] [--median ERROR] [--only NAME,...]
-Exit code 1: a run time outside of its interval, an error of a kernel that does not hang on data, or on what no finding tells, is larger than --most, or their median larger than --median.
+
+Kernels count that depend neither on data nor on what no finding tells. The exit code is 1 if a run time lies outside of its interval. It
+is 1 as well if an error of those is larger than --most, or their median larger than --median.
 """
 import json
 import os

@@ -246,7 +246,7 @@ CASES = {
                                  "multimem.red.relaxed.gpu.global.add.v2.f32 [%q1], {0f3F800000, 0f3F800000};"
                                  "multimem.ld_reduce.relaxed.gpu.global.add.f32 %f1, [%q1+4]; st.global.f32 [%q1+12], %f1;"),
                           [0x40000000, 0x40400000, 5, 0x40400000]),
-    # A is ones, each line of B 1, 2, 4, 8 again and again; of four the upper two are there in lines 0 to 7, the lower two in lines 8 to 15.
+    # A is ones, each line of B 1, 2, 4, 8 again and again. Of four, lines 0 to 7 have the upper two, lines 8 to 15 the lower two.
     "a sparse product of four warps": (kernel("mov.u32 %r2, %tid.x; shl.b32 %r3, %r2, 4; mov.u32 %r4, s; add.u32 %r3, %r3, %r4; mov.b32 %r5, 0x3c003c00;"
                                               "st.shared.v4.b32 [%r3], {%r5, %r5, %r5, %r5}; mov.b32 %r6, 0x40003c00; mov.b32 %r7, 0x48004400;"
                                               "and.b32 %r8, %r2, 31; shl.b32 %r8, %r8, 4; add.u32 %r8, %r8, %r4; st.shared.v4.b32 [%r8+2048], {%r6, %r7, %r6, %r7};"

@@ -4,9 +4,11 @@
 Usage: check_recorded.py FATHOM FOLDER [--write]
 
 FOLDER holds X.fathom.xz or X.fathom.gz, a run file as `fathom run -o` wrote it, and X.json, its findings. Each recording
-is checked in two ways: inferred from the stored series, and run anew with the recording as the device, which must ask
-for the same points and conclude the same. doc/results/X.md is the page made from it: the first screen, what people wrote
-about it in X.notes.md, and the figures (doc/results/X/*.svg). --write writes X.json, X.md and the figures.
+is checked in two ways. One infers from the stored series. The other runs anew with the recording as the device, which
+must ask for the same points and conclude the same.
+
+doc/results/X.md is the page made from it: the first screen, X.notes.md, and the figures (doc/results/X/*.svg). People
+write X.notes.md. --write writes X.json, X.md and the figures.
 """
 import gzip
 import json

@@ -2,7 +2,7 @@
 """Lays simulated cycles beside a card's: silicon_errors.py CARD.tsv SIMULATED.tsv [--all] [--markdown] [--mean PERCENT]
    or measures first: silicon_errors.py --run SILICON DEVICE DIR CARD.tsv --mean PERCENT NAME...
 
-Both tables come from `silicon`. A third of the kernels, chosen by their names, is held out: it is counted, and named only with
+Both tables come from `silicon`. A third of the kernels, chosen by their names, is held out. It is counted, and named only with
 --all, which nobody should ask for while a model is tuned. Exit code 1: the mean error is larger than --mean, or a kernel of the
 simulated table is missing in the card's.
 """

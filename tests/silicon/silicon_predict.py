@@ -4,7 +4,9 @@
 
 Launches follow the same one, as on the card. A third of the kernels, as silicon_errors.py chooses them, is held out: counted, and
 named only with --all; --seen leaves them out. The last line says by which factor the model errs beyond what findings and data
-leave open: the 95th percentile over the seen kernels, and how many of each kernel's intervals hold with the factor of the others.
+leave open, as the 95th percentile over the seen kernels. It also says how many of each kernel's intervals hold with the factor of the
+others.
+
 Exit code 1: fewer than 90 % of the intervals hold, or the median error is larger than --median.
 """
 import concurrent.futures

@@ -176,7 +176,7 @@ static enum code_state is_memory(const struct code *all, const struct code_surve
 		const bool known = study_number(all->study, "memory.global.latency", &data);
 		const double behind = cold - v->level[0].ticks;
 		*cache = *cache || (known && behind <= data / 2);
-		/* Neither is a level memory that is nearer than the cache of all data. */
+		/* A level that is nearer than the cache of all data is no memory, either. */
 		*cache =
 		    *cache || (study_number(all->study, "cache.global.l2.latency", &data) && behind < NEARER * data);
 		*yes = *yes && known && !*cache;
@@ -232,8 +232,8 @@ static enum code_state find_more(struct study *s, struct found *f, unsigned at)
 		f->index[to] = k;
 		f->caches = to + 1;
 	}
-	/* Less code was taken for one more cache because its first touches took longer. It is none only if they may
-	 * have met a faster clock. Otherwise the two contradict each other. */
+	/* A look at less code found one more cache, because its first touches took longer. That is none only if they
+	 * may have met a faster clock. Otherwise the two looks contradict each other. */
 	f->open = !memory || (f->caches == n && small_cache);
 	if (memory && (f->caches > n || (!f->open && n > 1)))
 		f->caches--;

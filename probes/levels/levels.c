@@ -186,8 +186,8 @@ static double slower_from(const struct stat_level *l, const double *size, const 
 	return from;
 }
 
-/* How much more than its hits a level has. A walk comes to each place once, so that places beside those that it was at
- * are rarer ahead of it. That shows if the walk is long against the lines that a level holds. */
+/* By what factor a level may be larger than its hits say. A walk comes to each place once, so that places beside those
+ * that it was at are rarer ahead of it. That shows if the walk is long against the lines that a level holds. */
 static double once_of(const struct stat_level *l, unsigned times)
 {
 	return l->size < (double)MANY * ROUNDS * times * LINE ? LINE / (LINE - PLACE_LEAST) : 1;

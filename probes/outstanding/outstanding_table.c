@@ -51,9 +51,9 @@ static bool entries_by(const struct study *s, const struct curve *c, struct tabl
 	return false;
 }
 
-/* Whether the curve jumps after as many bytes as one of its kind, one of both with lines twice as far apart. A
- * structure that is full there holds bytes, as a TLB or the open rows of the memory do. A table holds as many lines at
- * any distance. */
+/* Whether a curve and its like with lines twice as far apart both jump after as many bytes as this one. A structure
+ * that is full there holds bytes, as a TLB or the open rows of the memory do. A table holds as many lines at any
+ * distance. */
 static bool by_bytes(const struct curve *const *c, unsigned count, const struct curve *one)
 {
 	const double bytes = (double)one->fits * one->stride;

@@ -42,7 +42,7 @@ void spectrum_window(struct study *s, const char *key, const uint32_t *ticks, ui
 /* l1_cost.c: what the same loads take with the L1 asked first and without.
  *
  * All TLBs hold fewer than `pages` pages of `page` bytes; 0: nothing is translated. The last TLB holds `middle` pages
- * and those before it do not, or it is 0. In `why` is NULL, or what keeps the latencies from being told at all. */
+ * and those before it do not, or it is 0. A `why` that is not NULL keeps the latencies from being told at all. */
 struct l1_cost_ask {
 	uint64_t page;
 	uint32_t pages, middle;

@@ -60,8 +60,8 @@ static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 	const bool even = out->value > c->gap && high - low <= c->gap;
 	if ((high - low > c->gap && !by_steps) || (fabs(out->value) > c->gap && !even))
 		out->loose = high - low;
-	/* No hit is faster as the first access to its page. One that seems so has one of the two lines in a cache and
-	 * not the other. */
+	/* No hit is faster as the first access to its page. If one seems so, caches had its line as an opener and not
+	 * as a follower. */
 	if (out->value < -c->gap && !by_steps) {
 		out->loose = fmax(out->loose, -out->value);
 		out->value = 0;

@@ -2,8 +2,8 @@
  * and now that one delays openers as it does followers. A clock that is faster at times does so, too. Followers never
  * miss a translation. So openers come when followers do, later by what hits of the levels cost.
  *
- * Followers may be rare at some time and come as late as a miss before it. Then the place at that time is one that
- * misses fill and nothing else does. */
+ * A place is a time at which hits are rare, as followers are rare by a hit's cost earlier. If many followers come by a
+ * miss's cost earlier, misses fill the place and nothing else does. */
 #include "base/arena.h"
 #include "tlb.h"
 #include <math.h>

@@ -27,7 +27,7 @@ static bool is_usual(const struct kinds *k, double ticks)
 }
 
 /* Whether so many ticks may be what a faster clock makes of fewer. Some followers have to have taken as many fewer.
- * Among them a kind may be hidden that has its share between another kind and a faster clock. v is sorted. */
+ * They are at least the share of a kind that hides between another kind and a faster clock. v is sorted. */
 #define KIND_HIDDEN 32 /* one in so many are some */
 static bool may_be_faster(const struct tlb_path *c, const double *v, size_t n, double ticks, double one)
 {

@@ -119,11 +119,16 @@ enum judge_verdict tlb_judge_verdict(const struct tlb_path *c, unsigned k, const
 		const enum judge_verdict one = pages_verdict(j, key);
 		verdict = one < verdict ? one : verdict;
 	}
-	/* Less than fits is none of it, but for what levels before it keep. Entries of another length are not either. */
-	const uint64_t entries = pages_value(&j->best, PAGES_ENTRIES) + tlb_kept_before(c, k);
-	const bool other =
-	    l->reach.state == CHASE_DONE && (entries * j->best.line < l->reach.value || j->best.line != l->line.value);
-	return other || tlb_are_as_rows(c, k, &j->best) ? JUDGE_OPEN : verdict;
+	/* Entries of another length are none of the level. Fewer than pages that were seen to fit are, if levels before may
+	 * keep the rest. The look that saw those fit has to be outweighed, too. */
+	const uint64_t fit = l->reach.state == CHASE_DONE ? l->reach.value / j->best.line : 0,
+		       entries = pages_value(&j->best, PAGES_ENTRIES);
+	const bool fewer = entries < fit, other = l->reach.state == CHASE_DONE && j->best.line != l->line.value;
+	if (other || tlb_are_as_rows(c, k, &j->best) ||
+	    (fewer && (entries + tlb_kept_before(c, k) < fit ||
+		       j->margin[PAGES_ENTRIES] < JUDGE_NATS - log(JUDGE_CHANCE_ALONE))))
+		return JUDGE_OPEN;
+	return verdict;
 }
 
 void tlb_know(struct tlb_level *l, const struct pages_shape *q)

@@ -46,7 +46,7 @@ static void run(struct gpu *g, const char *text, const uint32_t grid[3], const u
 			   .shared_bytes = shared,
 			   .buffer_count = 1,
 			   .arg_count = 1,
-			   .time_limit_ms = 50};
+			   .time_limit_ms = 500};
 	l.buffers[0] = (struct launch_buffer){.bytes = 256, .output = true, .output_words = 64};
 	l.args[0].kind = ARG_BUFFER;
 	if (g->ops->run(g, id, &l, s, &e))
@@ -91,7 +91,7 @@ static void a_wrong_access_names_everything(void **state)
 	     {"line 14: illegal instruction: a barrier for 33 threads", "", ""}},
 	    {"L:\n	add.u32 %a, %a, 1;\n	bra L;\n}\n",
 	     OUTCOME_TIMEOUT,
-	     {"line 1", ": still running after 50 ms", ""}},
+	     {"line 1", ": still running after 500 ms", ""}},
 	    {"L:\n	bra L;\n}\n", OUTCOME_DEADLOCK, {"loop of line 14", "", ""}},
 	};
 	static const uint32_t grid[3] = {2, 2, 1}, block[3] = {16, 2, 1};

@@ -413,7 +413,7 @@ static void judge(struct known_answer *a, const struct sim_spec *s, const struct
 	truth_text(a->truth, sizeof a->truth, a->composed ? NULL : t);
 }
 
-/* What is asked for, in the order of the description, and then all other findings. */
+/* What is asked for, in the order of the description, and then all other findings of probes that it says something of. */
 static int each_answer(const struct facts *facts, const struct run *r, const struct sim_spec *s, known_each_fn *each,
 		       void *ctx)
 {
@@ -433,7 +433,7 @@ static int each_answer(const struct facts *facts, const struct run *r, const str
 	for (size_t i = 0; rc == 0 && i < r->findings.count; i++) {
 		struct known_answer a = {
 		    .key = r->findings.items[i].key, .finding = &r->findings.items[i], .group = -1};
-		if (done[i])
+		if (done[i] || !known_describes(a.finding->probe))
 			continue;
 		judge(&a, s, find_fact(facts, s, a.key));
 		rc = each(ctx, &a);

@@ -1,6 +1,6 @@
 /* Every shipped .gpu file, measured by every probe on the simulator: nothing concluded may contradict the file, and what the
- * file has is found. Usage: known_answers [--least SHARE] [--left-out MOST] [--without PROBE,...] [--run FILE] [NAME...] (default: all).
- * FILE: the run of the last one is stored there. */
+ * file has is found. Usage: known_answers [--least SHARE] [--left-out MOST] [--without PROBE,...] [--with PROBE,...] [--run FILE] [NAME...]
+ * (default: all). FILE: the run of the last one is stored there. --with: probes that a file says nothing of. */
 #include "base/embed.h"
 #include "known.h"
 #include "probe/probe.h"
@@ -14,9 +14,10 @@
 
 struct options {
 	double least;
-	unsigned left_out;  /* findings of operations that a description leaves out, at most, of each GPU */
-	const char *probes; /* NULL: every one; else with commas between */
-	const char *run;    /* file, or NULL */
+	unsigned left_out;	    /* findings of operations that a description leaves out, at most, of each GPU */
+	const char *without, *with; /* with commas between */
+	const char *probes;	    /* the same, of all that are measured */
+	const char *run;	    /* file, or NULL */
 	char list[1024];
 };
 
@@ -121,21 +122,22 @@ static bool is_listed(const char *list, const char *name)
 	return false;
 }
 
-/* Every probe but those of the list. */
-static void leave_out(struct options *opt, const char *list)
+/* Every probe but those of one list, and those of the other. */
+static void choose(struct options *opt)
 {
 	size_t n = 0;
-	for (size_t i = 0; i < probe_count && n < sizeof opt->list; i++)
-		if (known_describes(probe_table[i]->name) && !is_listed(list, probe_table[i]->name))
-			n += (size_t)snprintf(opt->list + n, sizeof opt->list - n, "%s%s", n ? "," : "",
-					      probe_table[i]->name);
+	for (size_t i = 0; i < probe_count && n < sizeof opt->list; i++) {
+		const char *name = probe_table[i]->name;
+		if (is_listed(opt->with, name) || (known_describes(name) && !is_listed(opt->without, name)))
+			n += (size_t)snprintf(opt->list + n, sizeof opt->list - n, "%s%s", n ? "," : "", name);
+	}
 	opt->probes = opt->list;
 }
 
 int main(int argc, char **argv)
 {
 	struct score total = {0};
-	struct options opt = {.least = LEAST};
+	struct options opt = {.least = LEAST, .without = "", .with = ""};
 	unsigned gpus = 0, failed = 0;
 	for (argc--, argv++; argc > 1 && str_starts(argv[0], "--"); argc -= 2, argv += 2) {
 		if (strcmp(argv[0], "--least") == 0)
@@ -143,12 +145,15 @@ int main(int argc, char **argv)
 		else if (strcmp(argv[0], "--left-out") == 0)
 			opt.left_out = (unsigned)strtoul(argv[1], NULL, 10);
 		else if (strcmp(argv[0], "--without") == 0)
-			leave_out(&opt, argv[1]);
+			opt.without = argv[1];
+		else if (strcmp(argv[0], "--with") == 0)
+			opt.with = argv[1];
 		else if (strcmp(argv[0], "--run") == 0)
 			opt.run = argv[1];
 		else
 			return 2;
 	}
+	choose(&opt);
 	for (size_t i = 0; i < embedded_count; i++) {
 		if (!wanted(embedded_files[i].path, argc, argv))
 			continue;

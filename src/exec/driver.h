@@ -29,8 +29,13 @@
 #include <pthread.h>
 #include <signal.h>
 
-#define EXEC_EXIT     3			/* as a command that lacks its environment: enum cmd_exit */
-#define EXEC_BASE     0x200000000000ull /* of memory: clear of what the system's loader and sanitizers use */
+#define EXEC_EXIT 3 /* as a command that lacks its environment: enum cmd_exit */
+/* Of memory: clear of what the system's loader and sanitizers use. The one for threads leaves little else. */
+#ifdef __SANITIZE_THREAD__
+#define EXEC_BASE 0x550000000000ull
+#else
+#define EXEC_BASE 0x200000000000ull
+#endif
 #define EXEC_ALIGN    512u
 #define EXEC_TEXTURES 64
 #define EXEC_PARAMS   32764 /* bytes of a kernel's parameters, CUDA Programming Guide */

@@ -110,7 +110,7 @@ static CUresult place(struct func_texture *t, const struct exec_resource *what, 
 	default:
 		exec_unserved("cuTexObjectCreate", "textures of arrays with several levels are not modelled");
 	}
-	if (!*f || !t->channels || !size[0] || t->row_pitch % PITCH_ALIGN)
+	if (!*f || !t->channels || !size[0] || t->row_pitch % PITCH_ALIGN || t->base % EXEC_ALIGN)
 		return EXEC_INVALID_VALUE;
 	t->dimensions = !size[1] ? 1 : t->layered || !size[2] ? 2 : 3;
 	for (int k = 0; k < 3; k++)

@@ -1,4 +1,4 @@
-/* Memory of a simulated GPU, handed out in pieces: the first gap that is large enough. Also what the driver of the tests hands out. */
+/* Memory of a simulated GPU, handed out in pieces: the first gap that is large enough. */
 #ifndef FATHOM_EXEC_HEAP_H
 #define FATHOM_EXEC_HEAP_H
 #include <stdbool.h>

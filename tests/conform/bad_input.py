@@ -182,7 +182,7 @@ def test_driver_that_lacks_a_library(o):
     with open(os.path.join(FAKE, "libcuda.so.1"), "rb") as f:
         library = f.read()
     with open(os.path.join(folder, "libcuda.so.1"), "wb") as f:
-        f.write(library.replace(b"\0libm.so.6\0", b"\0libQ.so.6\0"))
+        f.write(library.replace(b"\0libc.so.6\0", b"\0libQ.so.6\0"))
     env = o.env(LD_LIBRARY_PATH=folder)
     refused(o.run("run", "-d", "cuda:0", "-o", "never.fathom", env=env), DEVICE, "libQ.so.6")
     expect("libQ.so.6" in o.run("list", "devices", env=env).stdout, "the list does not name what is missing")

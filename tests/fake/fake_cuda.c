@@ -1,18 +1,70 @@
-/* The exported functions: calls, devices, memory, events. Errors are the numbers that the real driver uses. */
-#include "base/arena.h"
-#include "base/str.h"
-#include "fake_state.h"
+/* A driver that misbehaves: our own libcuda.so.1 (src/exec) behind each function that the CUDA backend calls. What it plays is chosen by
+ * environment variables:
+ *   FAKE_CUDA_GPU      the simulated GPU, as spec_open takes it (default "toy")
+ *   FAKE_CUDA_INIT     what cuInit returns (100: no device, 999: unknown); negative: the signal that it dies of
+ *   FAKE_CUDA_DEVICES  how many GPUs there are (default 1)
+ *   FAKE_CUDA_BUSY     so many of them, from the first one on, are somebody else's
+ *   FAKE_CUDA_FAIL     "cuMemAlloc_v2:3:2": the third call of that function returns 2; 0 for the 3: every one
+ *   FAKE_CUDA_HANG     "5": the fifth launch never ends
+ *   FAKE_CUDA_FAULT    "5": the fifth launch kills the context with an illegal address
+ *   FAKE_CUDA_CRASH    "5": the fifth launch kills the process
+ *   FAKE_CUDA_GONE     a file: with that fault the GPU itself goes away, which makes the file; who comes later finds no GPU
+ *   FAKE_CUDA_ONCE     a file: those three happen only where it does not exist yet, and make it
+ *   FAKE_CUDA_VERSION  what cuDriverGetVersion says (default 13000); its compiler takes the PTX of that version only
+ *   FAKE_CUDA_CC       the compute capability, 90 is 9.0 (default: the simulated GPU's)
+ * Memory that is allocated holds what was there before: a caller that relies on zeros has to be found out. */
+#include "fake_targets.h"
+#include "gpu/cuda/cuda_driver.h"
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-struct fake fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
+enum {
+	OUT_OF_MEMORY = 2,
+	NOT_INITIALIZED = 3,
+	UNAVAILABLE = 46,
+	NO_DEVICE = 100,
+	INVALID_DEVICE = 101,
+	INVALID_PTX = 218,
+	ILLEGAL_ADDRESS = 700,
+	LAUNCH_TIMEOUT = 702,
+};
+#define OLD_BYTES 65536u /* of what was in memory before */
 
-/* Declared here: ffnvcodec's header has types of functions, no functions. */
-#define EXPORT		 __attribute__((visibility("default")))
-#define FAKE(name, type) EXPORT type name
+enum call {
+#define CUDA_SYMBOL(needed, member, symbol, type) CALL_##member,
+#include "gpu/cuda/cuda_symbols.def"
+#undef CUDA_SYMBOL
+	CALLS
+};
+static const char *const names[] = {
+#define CUDA_SYMBOL(needed, member, symbol, type) symbol,
+#include "gpu/cuda/cuda_symbols.def"
+#undef CUDA_SYMBOL
+};
+
+/* All arguments are numbers or pointers, 11 of cuLaunchKernel: whatever a function takes is handed on in as many words. */
+#define WORDS(w) w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10]
+typedef uintptr_t word;
+typedef CUresult function(word, word, word, word, word, word, word, word, word, word, word);
+
+static struct fake {
+	pthread_mutex_t lock;
+	bool begun, initialised, hung;
+	function *real[CALLS];
+	int devices, version, cc, busy;
+	char fail_name[64];
+	long fail_at, fail_calls;
+	int fail_code;
+	long hang_at, fault_at, crash_at, launches;
+	int sticky;
+} fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static long number(const char *name, long otherwise)
 {
@@ -21,387 +73,256 @@ static long number(const char *name, long otherwise)
 	return v && *v ? strtol(v, NULL, 10) : otherwise;
 }
 
-CUresult fake_leave(CUresult r)
+static void begin(void)
 {
-	pthread_mutex_unlock(&fake.lock);
-	return r;
-}
+	const char *fail = getenv("FAKE_CUDA_FAIL"), *gpu = getenv("FAKE_CUDA_GPU");
+	void *lib = dlopen(EXEC_DRIVER, RTLD_NOW | RTLD_LOCAL);
 
-CUresult fake_enter(const char *name, bool needs_context)
-{
-	pthread_mutex_lock(&fake.lock);
-	if (fake.fail_name[0] && !strcmp(fake.fail_name, name) && (++fake.fail_calls == fake.fail_at || !fake.fail_at))
-		return fake_leave((CUresult)fake.fail_code);
-	if (!fake.initialised)
-		return fake_leave((CUresult)FAKE_NOT_INITIALIZED);
-	if (needs_context && !fake.spec)
-		return fake_leave((CUresult)FAKE_INVALID_CONTEXT);
-	if (needs_context && fake.sticky)
-		return fake_leave((CUresult)fake.sticky);
-	return CUDA_SUCCESS;
-}
-
-#define ENTER(context)                                                                                                 \
-	do {                                                                                                           \
-		CUresult entered = fake_enter(__func__, context);                                                      \
-		if (entered)                                                                                           \
-			return entered;                                                                                \
-	} while (0)
-
-/* ---- start ---- */
-static int fake_version(void)
-{
-	return (int)number("FAKE_CUDA_VERSION", 13000);
-}
-
-FAKE(cuDriverGetVersion, tcuDriverGetVersion);
-CUresult cuDriverGetVersion(int *version)
-{
-	*version = fake_version();
-	return CUDA_SUCCESS;
-}
-
-static int open_spec(void)
-{
-	struct err e = {0};
-	const char *gpu = getenv("FAKE_CUDA_GPU");
-
-	arena_init(&fake.arena);
-	if (spec_open(&fake.spec, &fake.arena, gpu ? gpu : "toy", &e)) {
-		fprintf(stderr, "fake driver: %s\n", e.text);
-		return -1;
+	fake.begun = true;
+	setenv("FATHOM_EXEC_GPU", gpu ? gpu : "toy", 1);
+	for (int c = 0; c < CALLS; c++) {
+		void *p = lib ? dlsym(lib, names[c]) : NULL;
+		memcpy(&fake.real[c], &p, sizeof p);
+		if (!p) {
+			fprintf(stderr, "fake driver: %s\n", dlerror());
+			abort();
+		}
 	}
-	return 0;
-}
-
-FAKE(cuInit, tcuInit);
-CUresult cuInit(unsigned flags)
-{
-	const char *fail = getenv("FAKE_CUDA_FAIL");
-	int r = (int)number("FAKE_CUDA_INIT", 0);
-
-	(void)flags;
-	if (r < 0)
-		raise(-r);
-	const char *gone = getenv("FAKE_CUDA_GONE");
-	if (r || fake.initialised)
-		return (CUresult)r;
-	if (gone && access(gone, F_OK) == 0)
-		return (CUresult)FAKE_NO_DEVICE;
 	if (fail && sscanf(fail, "%63[^:]:%ld:%d", fake.fail_name, &fake.fail_at, &fake.fail_code) != 3)
-		return CUDA_ERROR_UNKNOWN;
+		abort();
 	fake.hang_at = number("FAKE_CUDA_HANG", 0);
 	fake.fault_at = number("FAKE_CUDA_FAULT", 0);
 	fake.crash_at = number("FAKE_CUDA_CRASH", 0);
 	fake.devices = (int)number("FAKE_CUDA_DEVICES", 1);
-	if (fake.devices && open_spec())
-		return CUDA_ERROR_UNKNOWN;
-	fake.version = fake_version();
-	fake.cc = (int)number("FAKE_CUDA_CC", fake.spec ? fake.spec->cc : 0);
+	fake.version = (int)number("FAKE_CUDA_VERSION", 13000);
+	fake.cc = (int)number("FAKE_CUDA_CC", 0);
+	fake.busy = (int)number("FAKE_CUDA_BUSY", 0);
+}
+
+static CUresult real(enum call c, const word *w)
+{
+	return fake.real[c](WORDS(w));
+}
+
+static CUresult start(const word *w)
+{
+	const char *gone = getenv("FAKE_CUDA_GONE");
+	const int r = (int)number("FAKE_CUDA_INIT", 0);
+
+	if (r < 0)
+		raise(-r);
+	if (r || fake.initialised)
+		return (CUresult)r;
+	if (gone && access(gone, F_OK) == 0)
+		return (CUresult)NO_DEVICE;
 	fake.initialised = true;
-	return CUDA_SUCCESS;
+	return fake.devices ? real(CALL_init, w) : CUDA_SUCCESS;
 }
 
-FAKE(cuGetErrorString, tcuGetErrorString);
-CUresult cuGetErrorString(CUresult r, const char **text)
-{
-	static const struct {
-		int code;
-		const char *text;
-	} known[] = {
-	    {FAKE_INVALID_VALUE, "invalid argument"},
-	    {FAKE_OUT_OF_MEMORY, "out of memory"},
-	    {FAKE_NOT_INITIALIZED, "initialization error"},
-	    {FAKE_UNAVAILABLE, "CUDA-capable device(s) is/are busy or unavailable"},
-	    {FAKE_NO_DEVICE, "no CUDA-capable device is detected"},
-	    {FAKE_INVALID_DEVICE, "invalid device ordinal"},
-	    {FAKE_INVALID_IMAGE, "device kernel image is invalid"},
-	    {FAKE_INVALID_CONTEXT, "invalid device context"},
-	    {FAKE_INVALID_PTX, "a PTX JIT compilation failed"},
-	    {FAKE_NOT_FOUND, "named symbol not found"},
-	    {FAKE_ILLEGAL_ADDRESS, "an illegal memory access was encountered"},
-	    {FAKE_OUT_OF_RESOURCES, "too many resources requested for launch"},
-	    {FAKE_UNKNOWN, "unknown error"},
-	};
+/* ---- what is played ---- */
 
-	*text = NULL;
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (known[i].code == (int)r)
-			*text = known[i].text;
-	return *text ? CUDA_SUCCESS : (CUresult)FAKE_INVALID_VALUE;
+/* With FAKE_CUDA_ONCE naming a file, what is played happens once, however many processes follow: the first one that gets
+ * there makes the file. */
+static bool again(void)
+{
+	const char *marker = getenv("FAKE_CUDA_ONCE");
+
+	if (!marker)
+		return true;
+	int fd = open(marker, O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
 }
 
-/* ---- devices ---- */
-FAKE(cuDeviceGetCount, tcuDeviceGetCount);
-CUresult cuDeviceGetCount(int *count)
+/* Whether the GPU goes away with the fault. */
+static bool gone(void)
 {
-	ENTER(false);
-	*count = fake.devices;
-	return fake_leave(CUDA_SUCCESS);
+	const char *marker = getenv("FAKE_CUDA_GONE");
+	int fd = marker ? open(marker, O_CREAT | O_CLOEXEC, 0600) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
-FAKE(cuDeviceGet, tcuDeviceGet);
-CUresult cuDeviceGet(CUdevice *device, int ordinal)
+/* Whether this launch is one that something is played in. It is seen when the launch is waited for. */
+static bool spoilt(void)
 {
-	ENTER(false);
-	if (ordinal < 0 || ordinal >= fake.devices)
-		return fake_leave((CUresult)FAKE_INVALID_DEVICE);
-	*device = ordinal;
-	return fake_leave(CUDA_SUCCESS);
+	pthread_mutex_lock(&fake.lock);
+	const long n = ++fake.launches;
+	const bool now = (n == fake.crash_at || n == fake.hang_at || n == fake.fault_at) && again();
+	if (now && n == fake.crash_at)
+		raise(SIGSEGV);
+	fake.hung |= now && n == fake.hang_at;
+	if (now && n == fake.fault_at)
+		fake.sticky = gone() ? CUDA_ERROR_UNKNOWN : ILLEGAL_ADDRESS;
+	pthread_mutex_unlock(&fake.lock);
+	return now;
 }
 
-FAKE(cuDeviceGetName, tcuDeviceGetName);
-CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
+static CUresult allocate(const word *w)
 {
-	ENTER(true);
-	snprintf(name, (size_t)len, "Fake %s %d", fake.spec->name, dev);
-	return fake_leave(CUDA_SUCCESS);
+	const CUresult r = real(CALL_mem_alloc, w);
+
+	if (!r) {
+		const word fill[11] = {*(CUdeviceptr *)w[0], 0xa5, w[1] < OLD_BYTES ? w[1] : OLD_BYTES};
+		real(CALL_memset_d8_async, fill);
+	}
+	return r;
 }
 
-FAKE(cuDeviceGetUuid, tcuDeviceGetUuid);
-CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
+static CUresult attribute(const word *w)
 {
-	ENTER(true);
-	memset(uuid, dev, sizeof *uuid);
-	memcpy(uuid->bytes, &fake.spec->hash, sizeof fake.spec->hash);
-	return fake_leave(CUDA_SUCCESS);
+	int *v = (int *)w[0];
+	const int which = (int)w[1];
+	const CUresult r = real(CALL_device_get_attribute, w);
+
+	if (!r && fake.cc && (which == DEVICE_CC_MAJOR || which == DEVICE_CC_MINOR))
+		*v = which == DEVICE_CC_MAJOR ? fake.cc / 10 : fake.cc % 10;
+	return r;
 }
 
-FAKE(cuDeviceTotalMem_v2, tcuDeviceTotalMem);
-CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
+/* The compiler of the version that is played, for the card that is played: what it takes is compiled for the card that there is. */
+static CUresult compile(const word *w)
 {
-	(void)dev;
-	ENTER(true);
-	*bytes = fake.spec->memory_bytes;
-	return fake_leave(CUDA_SUCCESS);
+	const char *text = (const char *)w[2], *target = strstr(text, ".target sm_");
+	const size_t bytes = w[3];
+	int major = 0, minor = 0, cc[2];
+	char why[128], card[16] = "";
+	word with[11];
+
+	if ((int)w[1] != CU_JIT_INPUT_PTX || !target || !strstr(text, ".version "))
+		return real(CALL_link_add_data, w);
+	sscanf(strstr(text, ".version "), ".version %d.%d", &major, &minor);
+	sscanf(target, ".target %15[a-z_0-9]", card);
+	for (int k = 0; k < 2; k++) {
+		const word ask[11] = {(word)&cc[k], DEVICE_CC_MAJOR + (word)k};
+		real(CALL_device_get_attribute, ask);
+	}
+	const int there = 10 * cc[0] + cc[1];
+	if (!fake_takes(major * 10 + minor, card, fake.version, fake.cc ? fake.cc : there, why, sizeof why)) {
+		fprintf(stderr, "fake driver: %s\n", why);
+		return (CUresult)INVALID_PTX;
+	}
+	if (strtol(card + 3, NULL, 10) <= there)
+		return real(CALL_link_add_data, w);
+	char *copy = malloc(bytes + sizeof card);
+	if (!copy)
+		return (CUresult)OUT_OF_MEMORY;
+	const int n = snprintf(copy, bytes + sizeof card, "%.*s.target sm_%d%s", (int)(target - text), text, there,
+			       target + strlen(".target ") + strlen(card));
+	memcpy(with, w, sizeof with);
+	with[2] = (word)copy;
+	with[3] = (word)n + 1;
+	const CUresult r = real(CALL_link_add_data, with);
+	free(copy);
+	return r;
 }
 
-FAKE(cuDeviceGetAttribute, tcuDeviceGetAttribute);
-CUresult cuDeviceGetAttribute(int *v, CUdevice_attribute a, CUdevice dev)
+/* Every GPU of those that are played is the one that there is. */
+static CUresult of_device(enum call c, const word *w)
 {
-	const struct sim_spec *s = fake.spec;
+	static const int argument[CALLS] = {
+	    [CALL_device_get_name] = 2, [CALL_device_get_attribute] = 2, [CALL_device_total_mem] = 1,
+	    [CALL_device_get_uuid] = 1, [CALL_primary_retain] = 1,	 [CALL_primary_release] = 0};
+	const int device = (int)w[argument[c]];
+	word first[11];
+
+	if (device < 0 || device >= fake.devices)
+		return (CUresult)INVALID_DEVICE;
+	memcpy(first, w, sizeof first);
+	first[argument[c]] = 0;
+	if (c == CALL_primary_retain && device < fake.busy)
+		return (CUresult)UNAVAILABLE;
+	const CUresult r = c == CALL_device_get_attribute ? attribute(first) : real(c, first);
+	if (!r && c == CALL_device_get_uuid)
+		((CUuuid *)w[0])->bytes[15] = (char)device;
+	return r;
+}
+
+static CUresult play(enum call c, const word *w)
+{
+	switch (c) {
+	case CALL_init:
+		return start(w);
+	case CALL_driver_get_version:
+		*(int *)w[0] = fake.version;
+		return CUDA_SUCCESS;
+	case CALL_device_get_count:
+		*(int *)w[0] = fake.devices;
+		return CUDA_SUCCESS;
+	case CALL_device_get:
+		*(CUdevice *)w[0] = (CUdevice)w[1];
+		return (int)w[1] < 0 || (int)w[1] >= fake.devices ? (CUresult)INVALID_DEVICE : CUDA_SUCCESS;
+	case CALL_device_get_name:
+	case CALL_device_get_attribute:
+	case CALL_device_total_mem:
+	case CALL_device_get_uuid:
+	case CALL_primary_retain:
+	case CALL_primary_release:
+		return of_device(c, w);
+	case CALL_link_add_data:
+		return compile(w);
+	case CALL_mem_alloc:
+		return allocate(w);
+	case CALL_launch_kernel:
+		return spoilt() ? CUDA_SUCCESS : real(c, w);
+	default:
+		return real(c, w);
+	}
+}
+
+/* What it takes to be asked before cuInit, and about errors of cuInit itself. */
+static bool always(enum call c)
+{
+	return c == CALL_init || c == CALL_driver_get_version || c == CALL_get_error_string || c == CALL_get_error_name;
+}
+
+/* What is returned at once, or whether there is something to do. */
+static CUresult decide(enum call c, bool *go)
+{
 	CUresult r = CUDA_SUCCESS;
 
-	(void)dev;
-	ENTER(true);
-	switch ((int)a) {
-	case DEVICE_MAX_THREADS_PER_BLOCK:
-		*v = (int)s->max_threads_per_block;
-		break;
-	case DEVICE_SHARED_PER_BLOCK:
-		*v = (int)s->shared_per_block;
-		break;
-	case DEVICE_CONSTANT_BYTES:
-		*v = (int)s->constant_bytes;
-		break;
-	case DEVICE_WARP_SIZE:
-		*v = (int)s->warp_size;
-		break;
-	case DEVICE_REGISTERS_PER_BLOCK:
-		*v = (int)s->registers_per_sm;
-		break;
-	case DEVICE_CLOCK_KHZ:
-		*v = (int)(s->clock_hz / 1e3);
-		break;
-	case DEVICE_SM_COUNT:
-		*v = (int)s->sm_count;
-		break;
-	case DEVICE_L2_BYTES:
-		*v = s->has_l2 ? (int)s->global.level[1].size : 0;
-		break;
-	case DEVICE_MAX_THREADS_PER_SM:
-		*v = (int)s->max_threads_per_sm;
-		break;
-	case DEVICE_CC_MAJOR:
-		*v = fake.cc / 10;
-		break;
-	case DEVICE_CC_MINOR:
-		*v = fake.cc % 10;
-		break;
-	default:
-		r = (CUresult)FAKE_INVALID_VALUE;
+	pthread_mutex_lock(&fake.lock);
+	if (!fake.begun)
+		begin();
+	if (!strcmp(fake.fail_name, names[c]) && (++fake.fail_calls == fake.fail_at || !fake.fail_at))
+		r = (CUresult)fake.fail_code;
+	else if (!fake.initialised && !always(c))
+		r = (CUresult)NOT_INITIALIZED;
+	else if (fake.sticky && !always(c))
+		r = (CUresult)fake.sticky;
+	else if (fake.hung && c == CALL_event_query)
+		r = CUDA_ERROR_NOT_READY;
+	else
+		*go = true;
+	pthread_mutex_unlock(&fake.lock);
+	return r;
+}
+
+static CUresult called(enum call c, const word *w)
+{
+	bool go = false;
+	CUresult r = decide(c, &go);
+
+	if (go)
+		r = play(c, w);
+	if (go && (int)r == LAUNCH_TIMEOUT) { /* our driver ends what can never end; real ones wait */
+		pthread_mutex_lock(&fake.lock);
+		fake.hung = true;
+		pthread_mutex_unlock(&fake.lock);
+		r = c == CALL_event_query ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 	}
-	return fake_leave(r);
+	return r;
 }
 
-/* ---- context ---- */
-FAKE(cuDevicePrimaryCtxRetain, tcuDevicePrimaryCtxRetain);
-CUresult cuDevicePrimaryCtxRetain(CUcontext *c, CUdevice dev)
-{
-	uint64_t bytes;
-
-	ENTER(true);
-	if (dev < number("FAKE_CUDA_BUSY", 0))
-		return fake_leave((CUresult)FAKE_UNAVAILABLE);
-	bytes = fake.spec->memory_bytes < FAKE_MEMORY_MAX ? fake.spec->memory_bytes : FAKE_MEMORY_MAX;
-	if (!fake.time &&
-	    (time_open(&fake.time, fake.spec, 1) || func_memory_add(&fake.memory, FUNC_GLOBAL_BASE, bytes, NULL)))
-		return fake_leave((CUresult)FAKE_OUT_OF_MEMORY);
-	*c = &fake.context;
-	return fake_leave(CUDA_SUCCESS);
-}
-
-FAKE(cuDevicePrimaryCtxRelease, tcuDevicePrimaryCtxRelease);
-CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
-{
-	(void)dev;
-	ENTER(true);
-	return fake_leave(CUDA_SUCCESS);
-}
-
-FAKE(cuCtxSetCurrent, tcuCtxSetCurrent);
-CUresult cuCtxSetCurrent(CUcontext c)
-{
-	ENTER(true);
-	return fake_leave(c == &fake.context ? CUDA_SUCCESS : (CUresult)FAKE_INVALID_CONTEXT);
-}
-
-/* ---- memory ---- */
-FAKE(cuMemAlloc_v2, tcuMemAlloc_v2);
-CUresult cuMemAlloc_v2(CUdeviceptr *p, size_t bytes)
-{
-	ENTER(true);
-	return fake_leave(fake_memory_alloc(bytes, p));
-}
-
-FAKE(cuMemFree_v2, tcuMemFree_v2);
-CUresult cuMemFree_v2(CUdeviceptr p)
-{
-	ENTER(true);
-	return fake_leave(fake_memory_free(p));
-}
-
-FAKE(cuMemAllocHost_v2, tcuMemAllocHost);
-CUresult cuMemAllocHost_v2(void **p, size_t bytes)
-{
-	ENTER(true);
-	/* The driver's own until the process ends, as what a lost context leaves behind is. */
-	*p = arena_alloc(&fake.arena, bytes, 1);
-	return fake_leave(*p ? CUDA_SUCCESS : (CUresult)FAKE_OUT_OF_MEMORY);
-}
-
-FAKE(cuMemFreeHost, tcuMemFreeHost);
-CUresult cuMemFreeHost(void *p)
-{
-	ENTER(true);
-	return fake_leave(p ? CUDA_SUCCESS : (CUresult)FAKE_INVALID_VALUE);
-}
-
-static CUresult to_device(CUdeviceptr dst, const void *src, size_t n)
-{
-	uint8_t *p = fake_memory_at(dst, n);
-
-	if (!p)
-		return (CUresult)FAKE_INVALID_VALUE;
-	memcpy(p, src, n);
-	fake_memory_written(dst, n);
-	return CUDA_SUCCESS;
-}
-
-FAKE(cuMemcpyHtoD_v2, tcuMemcpyHtoD_v2);
-CUresult cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t n)
-{
-	ENTER(true);
-	return fake_leave(to_device(dst, src, n));
-}
-
-FAKE(cuMemcpyHtoDAsync_v2, tcuMemcpyHtoDAsync_v2);
-CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t n, CUstream s)
-{
-	(void)s;
-	ENTER(true);
-	return fake_leave(to_device(dst, src, n));
-}
-
-FAKE(cuMemcpyDtoHAsync_v2, tcuMemcpyDtoHAsync_v2);
-CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t n, CUstream s)
-{
-	(void)s;
-	ENTER(true);
-	const uint8_t *p = fake_memory_at(src, n);
-	if (p)
-		memcpy(dst, p, n);
-	return fake_leave(p ? CUDA_SUCCESS : (CUresult)FAKE_INVALID_VALUE);
-}
-
-FAKE(cuMemsetD8Async, tcuMemsetD8Async);
-CUresult cuMemsetD8Async(CUdeviceptr dst, unsigned char v, size_t n, CUstream s)
-{
-	(void)s;
-	ENTER(true);
-	uint8_t *p = fake_memory_at(dst, n);
-	if (p) {
-		memset(p, v, n);
-		fake_memory_written(dst, n);
-		if (n >= 8 << 20) /* that much traffic leaves nothing else in a cache */
-			time_flush(fake.time);
+#define CUDA_SYMBOL(needed, member, symbol, type)                                                                      \
+	__attribute__((visibility("default")))                                                                         \
+	CUresult fake_##member(word, word, word, word, word, word, word, word, word, word, word) __asm__(symbol);      \
+	CUresult fake_##member(word a, word b, word c, word d, word e, word f, word g, word h, word i, word j, word k) \
+	{                                                                                                              \
+		return called(CALL_##member, (const word[]){a, b, c, d, e, f, g, h, i, j, k});                         \
 	}
-	return fake_leave(p ? CUDA_SUCCESS : (CUresult)FAKE_INVALID_VALUE);
-}
-
-/* ---- streams: what is asked for is done at once, in whichever order it comes ---- */
-FAKE(cuStreamCreate, tcuStreamCreate);
-CUresult cuStreamCreate(CUstream *s, unsigned flags)
-{
-	(void)flags;
-	ENTER(true);
-	*s = arena_alloc(&fake.arena, 1, 1);
-	return fake_leave(*s ? CUDA_SUCCESS : (CUresult)FAKE_OUT_OF_MEMORY);
-}
-
-FAKE(cuStreamDestroy_v2, tcuStreamDestroy_v2);
-CUresult cuStreamDestroy_v2(CUstream s)
-{
-	ENTER(true);
-	return fake_leave(s ? CUDA_SUCCESS : (CUresult)FAKE_INVALID_VALUE);
-}
-
-FAKE(cuStreamWaitEvent, tcuStreamWaitEvent);
-CUresult cuStreamWaitEvent(CUstream s, CUevent ev, unsigned flags)
-{
-	(void)flags;
-	ENTER(true);
-	return fake_leave(s && ev ? CUDA_SUCCESS : (CUresult)FAKE_INVALID_VALUE);
-}
-
-/* ---- events ---- */
-FAKE(cuEventCreate, tcuEventCreate);
-CUresult cuEventCreate(CUevent *ev, unsigned flags)
-{
-	(void)flags;
-	ENTER(true);
-	*ev = arena_alloc(&fake.arena, 1, sizeof **ev);
-	return fake_leave(*ev ? CUDA_SUCCESS : (CUresult)FAKE_OUT_OF_MEMORY);
-}
-
-FAKE(cuEventDestroy_v2, tcuEventDestroy_v2);
-CUresult cuEventDestroy_v2(CUevent ev)
-{
-	ENTER(true);
-	return fake_leave(ev ? CUDA_SUCCESS : (CUresult)FAKE_INVALID_VALUE);
-}
-
-FAKE(cuEventRecord, tcuEventRecord);
-CUresult cuEventRecord(CUevent ev, CUstream s)
-{
-	(void)s;
-	ENTER(true);
-	ev->ms = fake.now_ms;
-	return fake_leave(CUDA_SUCCESS);
-}
-
-FAKE(cuEventQuery, tcuEventQuery);
-CUresult cuEventQuery(CUevent ev)
-{
-	(void)ev;
-	ENTER(true);
-	return fake_leave(fake.hung ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
-}
-
-FAKE(cuEventElapsedTime, tcuEventElapsedTime);
-CUresult cuEventElapsedTime(float *ms, CUevent a, CUevent b)
-{
-	ENTER(true);
-	*ms = (float)(b->ms - a->ms);
-	return fake_leave(CUDA_SUCCESS);
-}
+#include "gpu/cuda/cuda_symbols.def"

@@ -1,6 +1,6 @@
-/* Which PTX a driver takes, as the release notes of NVIDIA's PTX manual list it. The driver's version gives the newest
- * .version, and .version gives the targets. Kept apart from the backend's own table, which it checks. */
-#include "fake_state.h"
+/* Which PTX a driver takes, as the release notes of NVIDIA's PTX manual list it: by the driver's version the newest .version, and by .version the
+ * targets. Kept apart from the backend's own table, which it checks. */
+#include "fake_targets.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,22 +58,22 @@ static bool lists(const char *words, const char *word, bool gone)
 	return false;
 }
 
-bool fake_takes(int ptx, const char *target, char *why, size_t n)
+bool fake_takes(int ptx, const char *target, int driver, int cc, char *why, size_t n)
 {
 	bool known = false, spoken = false;
 
 	for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {
 		const struct release *r = &releases[i];
-		spoken |= r->ptx == ptx && r->driver <= fake.version;
+		spoken |= r->ptx == ptx && r->driver <= driver;
 		known |= r->ptx <= ptx && lists(r->brings, target, false);
-		known &= r->driver > fake.version || !lists(r->brings, target, true);
+		known &= r->driver > driver || !lists(r->brings, target, true);
 	}
 	if (!spoken)
 		snprintf(why, n, "input:1:1: Unsupported .version %d.%d", ptx / 10, ptx % 10);
 	else if (!known)
 		snprintf(why, n, "input:2:1: PTX .version %d.%d does not support .target %s", ptx / 10, ptx % 10,
 			 target);
-	else if (strtol(target + 3, NULL, 10) > fake.cc)
+	else if (strtol(target + 3, NULL, 10) > cc)
 		snprintf(why, n,
 			 "input:2:1: SM version specified by .target is higher than default SM version assumed");
 	else

@@ -71,6 +71,7 @@ enum { /* CUresult values that are told apart */
        RESULT_NO_DEVICE = 100,
        RESULT_ECC = 214,
        RESULT_LAUNCH_OUT_OF_RESOURCES = 701,
+       RESULT_LAUNCH_TIMEOUT = 702,
        RESULT_LAUNCH_INCOMPATIBLE_TEXTURING = 703,
        RESULT_NOT_SUPPORTED = 801,
        RESULT_FIRST_STICKY = 700, /* from here on, but for those two, the context is dead */

@@ -32,7 +32,10 @@ int cuda_said(struct cuda_gpu *g, const struct launch *l, CUresult r, struct sam
 
 	cuda_words(&g->d, r, &w);
 	snprintf(out->message, sizeof out->message, "%s", w.text);
-	out->outcome = cuda_refuses(r) ? OUTCOME_REFUSED : OUTCOME_CRASH;
+	/* The driver's own limit answers a launch that may never end as ours does. */
+	out->outcome = cuda_refuses(r)					? OUTCOME_REFUSED
+		       : (int)r == RESULT_LAUNCH_TIMEOUT && l->may_hang ? OUTCOME_TIMEOUT
+									: OUTCOME_CRASH;
 	if (cuda_sticky(r))
 		lose(g, l->label, w.text);
 	return 0;

@@ -1,0 +1,10 @@
+#ifndef FATHOM_TESTS_FAKE_TARGETS_H
+#define FATHOM_TESTS_FAKE_TARGETS_H
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether the compiler of this driver, 13000 is CUDA 13.0, knows this .version, x 10, and this .target, and a card of compute capability cc
+ * runs it, 90 is 9.0; else why not. */
+bool fake_takes(int ptx, const char *target, int driver, int cc, char *why, size_t n);
+
+#endif

@@ -1,9 +1,9 @@
 /* libcuda.so.1 on a simulated GPU: what `fathom exec` runs programs with.
  *
- * One device has one primary context, whose memory is one region that begins at the same address for the host and the
- * GPU. Managed, mapped and page-locked memory need nothing further. All work is done when the call that asks for it
- * returns. Time is the simulated GPU's, so that events read how long it would have taken. Streams are served in the
- * order of the calls, one after another.
+ * One device has one primary context. Its memory is a region that begins at the same address for the host and the GPU,
+ * and so is page-locked memory. Managed and mapped memory need nothing further. All work is done when the call that asks
+ * for it returns. Time is the simulated GPU's, so that events read how long it would have taken. Streams are served in
+ * the order of the calls, one after another.
  *
  * The interface has no handle of the process's state: `exec_process` is this library's one mutable global, under its
  * lock. As commands do, the library prints (what kernels print, and one sentence about what it cannot serve) and ends
@@ -36,9 +36,11 @@
 #else
 #define EXEC_BASE 0x200000000000ull
 #endif
-#define EXEC_ALIGN    512u
-#define EXEC_TEXTURES 64
-#define EXEC_PARAMS   32764 /* bytes of a kernel's parameters, CUDA Programming Guide */
+#define EXEC_HOST_MOST	(256ull << 30) /* bytes of the host's memory, of address space: whatever a machine has */
+#define EXEC_REGISTERED 2
+#define EXEC_ALIGN	512u
+#define EXEC_TEXTURES	64
+#define EXEC_PARAMS	32764 /* bytes of a kernel's parameters, CUDA Programming Guide */
 
 struct exec_shape {
 	uint32_t grid[3], block[3], shared;
@@ -139,8 +141,9 @@ struct exec_process {
 	struct arena arena;
 	struct sim_spec *spec;
 	struct time_gpu *time;
-	struct func_memory memory; /* region 0: the GPU's; then registered host memory */
-	struct exec_heap heap;
+	struct func_memory
+	    memory; /* regions: the GPU's, the host's that is handed out, from EXEC_REGISTERED on the host's that is registered */
+	struct exec_heap heap, host;
 	struct CUmod_st *modules, *last; /* last: whose constants the caches may hold */
 	struct CUctx_st primary;
 	struct CUstream_st *streams;

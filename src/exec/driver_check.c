@@ -6,14 +6,13 @@
 static bool memory(void *ctx, uint64_t address, struct sim_check_memory *m)
 {
 	(void)ctx;
-	if (!exec_is_device(address)) { /* registered host memory */
-		*m = (struct sim_check_memory){0, UINT64_MAX, true};
-		return true;
-	}
 	const struct exec_block *b = exec_block_of(address);
+	const bool registered = !b && !exec_is_device(address) && exec_at(address, 1);
 	if (b)
 		*m = (struct sim_check_memory){b->base, b->bytes, b->kind != EXEC_DEVICE};
-	return b != NULL;
+	if (registered)
+		*m = (struct sim_check_memory){0, UINT64_MAX, true};
+	return b || registered;
 }
 
 static void say(void *to, const char *sentence)
@@ -24,16 +23,17 @@ static void say(void *to, const char *sentence)
 
 void exec_check_write(void)
 {
-	const struct exec_heap *h = &exec_process.heap;
+	const struct exec_heap *heaps[] = {&exec_process.heap, &exec_process.host};
 	uint64_t left = 0, bytes = 0;
 	uint32_t wrong, places;
 	if (!exec_process.check)
 		return;
-	for (size_t k = 0; k < h->count; k++)
-		if (!h->block[k].module && !h->block[k].graph) {
-			left++;
-			bytes += h->block[k].bytes;
-		}
+	for (unsigned n = 0; n < 2; n++)
+		for (size_t k = 0; k < heaps[n]->count; k++)
+			if (!heaps[n]->block[k].module && !heaps[n]->block[k].graph) {
+				left++;
+				bytes += heaps[n]->block[k].bytes;
+			}
 	if (left)
 		exec_say("check: %llu allocations of %llu bytes were never freed", (unsigned long long)left,
 			 (unsigned long long)bytes);

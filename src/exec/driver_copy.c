@@ -113,7 +113,7 @@ EXEC_API CUresult cuMemHostUnregister(void *p)
 {
 	EXEC_ENTER();
 	struct func_memory *m = &exec_process.memory;
-	for (uint32_t k = 1; k < m->count; k++)
+	for (uint32_t k = EXEC_REGISTERED; k < m->count; k++)
 		if (m->region[k].base == (uintptr_t)p) {
 			m->region[k] = m->region[--m->count];
 			m->last = 0;

@@ -1,22 +1,28 @@
-/* Memory of the simulated GPU: one region, and what of it is whose. */
+/* Memory of the simulated GPU, and the host's that it may touch: two regions, and what of them is whose. */
 #include "exec/driver.h"
 #include <errno.h>
 
 CUresult exec_alloc(uint64_t bytes, enum exec_kind kind, uint64_t *out)
 {
 	struct exec_block *b;
-	int r = exec_heap_take(&exec_process.heap, bytes, &b);
+	int r = exec_heap_take(kind == EXEC_HOST ? &exec_process.host : &exec_process.heap, bytes, &b);
 	if (r)
 		return r == -EINVAL ? EXEC_INVALID_VALUE : EXEC_OUT_OF_MEMORY;
 	b->kind = kind;
-	sim_check_fresh(exec_process.check, b->base, b->room);
+	if (kind != EXEC_HOST)
+		sim_check_fresh(exec_process.check, b->base, b->room);
 	*out = b->base;
 	return EXEC_OK;
 }
 
+static struct exec_heap *heap_of(uint64_t address)
+{
+	return exec_is_device(address) ? &exec_process.heap : &exec_process.host;
+}
+
 struct exec_block *exec_block_of(uint64_t address)
 {
-	return exec_heap_at(&exec_process.heap, address);
+	return exec_heap_at(heap_of(address), address);
 }
 
 CUresult exec_free(uint64_t address)
@@ -25,7 +31,7 @@ CUresult exec_free(uint64_t address)
 	if (!b || b->base != address)
 		return EXEC_INVALID_VALUE;
 	exec_pool_gave_back(b);
-	exec_heap_give(&exec_process.heap, b);
+	exec_heap_give(heap_of(address), b);
 	return EXEC_OK;
 }
 
@@ -37,7 +43,7 @@ uint8_t *exec_at(uint64_t address, uint64_t bytes)
 		return bytes <= b->bytes - (address - b->base) && address - b->base <= b->bytes
 			   ? (uint8_t *)(uintptr_t)address
 			   : NULL;
-	for (uint32_t k = 1; k < m->count; k++) /* registered host memory */
+	for (uint32_t k = EXEC_REGISTERED; k < m->count; k++)
 		if (address - m->region[k].base < m->region[k].size &&
 		    bytes <= m->region[k].size - (address - m->region[k].base))
 			return (uint8_t *)(uintptr_t)address;

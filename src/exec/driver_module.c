@@ -17,9 +17,9 @@ static void module_free(struct CUmod_st *m)
 
 static CUresult module_memory(struct CUmod_st *m)
 {
-	uint64_t bytes = func_global_bytes(m->ptx);
+	uint64_t bytes = func_space_bytes(m->ptx, PTX_GLOBAL);
 	CUresult r = bytes ? exec_alloc(bytes, EXEC_MANAGED, &m->globals) : EXEC_OK;
-	m->constant_bytes = exec_process.spec->constant_bytes;
+	m->constant_bytes = (func_space_bytes(m->ptx, PTX_CONST) + EXEC_ALIGN - 1) / EXEC_ALIGN * EXEC_ALIGN;
 	if (!r && m->constant_bytes)
 		r = exec_alloc(m->constant_bytes, EXEC_DEVICE, &m->constants);
 	if (!r && m->globals)

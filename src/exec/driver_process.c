@@ -10,6 +10,7 @@
 struct exec_process exec_process = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 #define MEMORY_LEAST (64ull << 20)
+#define APART	     (1ull << 30) /* the host's memory begins at a multiple of it */
 #define THREADS_MOST 16
 #define HEAP_BYTES   (8u << 20) /* CUDA C++ Programming Guide, dynamic global memory allocation */
 
@@ -30,21 +31,30 @@ void exec_unserved(const char *call, const char *why)
 	_exit(EXEC_EXIT);
 }
 
-/* The GPU's memory, or as much of it as the system gives address space for. */
-static int open_memory(struct exec_process *x)
+/* As much memory from base on as the system gives address space for, at most so much. */
+static int open_region(struct exec_process *x, struct exec_heap *h, uint64_t base, uint64_t most)
 {
-	for (uint64_t bytes = x->spec->memory_bytes; bytes; bytes /= 2) {
-		uint8_t *data = mem_sparse_at((void *)(uintptr_t)EXEC_BASE, bytes);
+	for (uint64_t bytes = most; bytes; bytes /= 2) {
+		uint8_t *data = mem_sparse_at((void *)(uintptr_t)base, bytes);
 		if (data) {
-			x->memory.region[0] = (struct func_region){.base = EXEC_BASE, .size = bytes, .data = data};
-			x->memory.count = 1;
-			x->heap = (struct exec_heap){.base = EXEC_BASE, .size = bytes, .align = EXEC_ALIGN};
+			x->memory.region[x->memory.count++] =
+			    (struct func_region){.base = base, .size = bytes, .data = data};
+			*h = (struct exec_heap){.base = base, .size = bytes, .align = EXEC_ALIGN};
 			return 0;
 		}
 		if (bytes < MEMORY_LEAST)
 			break;
 	}
 	return -1;
+}
+
+static int open_memory(struct exec_process *x)
+{
+	const uint64_t after = (x->spec->memory_bytes + APART - 1) / APART * APART;
+	return open_region(x, &x->heap, EXEC_BASE, x->spec->memory_bytes) ||
+		       open_region(x, &x->host, EXEC_BASE + after, EXEC_HOST_MOST)
+		   ? -1
+		   : 0;
 }
 
 static uint32_t threads_wanted(void)

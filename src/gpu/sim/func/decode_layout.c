@@ -78,11 +78,11 @@ static uint64_t globals_of(const struct decoder *d)
 	return d->target->globals ? d->target->globals : FUNC_MODULE_BASE;
 }
 
-uint64_t func_global_bytes(const struct ptx_module *m)
+uint64_t func_space_bytes(const struct ptx_module *m, enum ptx_space space)
 {
 	uint64_t at = 0;
 	for (uint32_t k = 0; k < m->var_count; k++)
-		if (m->vars[k].space == PTX_GLOBAL)
+		if (m->vars[k].space == space)
 			at = align_up(at, alignment(&m->vars[k])) + m->vars[k].size;
 	return at;
 }

@@ -198,7 +198,8 @@ struct func_target {
 int func_decode(struct func_program **out, struct arena *a, const char *name, const struct ptx_module *m,
 		const char *entry, const struct func_target *t, struct err *e);
 
-uint64_t func_global_bytes(const struct ptx_module *m); /* of its .global variables, wherever they begin */
+uint64_t func_space_bytes(const struct ptx_module *m,
+			  enum ptx_space space); /* of its .global or .const variables, wherever they begin */
 
 /* ---- memory: bytes only ---- */
 struct func_region {

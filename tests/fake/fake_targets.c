@@ -1,5 +1,5 @@
-/* Which PTX a driver takes, as the release notes of NVIDIA's PTX manual list it: by the driver's version the newest .version, and by .version the
- * targets. Kept apart from the backend's own table, which it checks. */
+/* Which PTX a driver takes, as the release notes of NVIDIA's PTX manual list it. The driver's version gives the newest
+ * .version, and .version gives the targets. Kept apart from the backend's own table, which it checks. */
 #include "fake_targets.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether the compiler of this driver, 13000 is CUDA 13.0, knows this .version, x 10, and this .target, and a card of compute capability cc
- * runs it, 90 is 9.0; else why not. */
+/* Whether this driver's compiler knows this .version (x 10) and .target, and a card of compute capability cc runs it.
+ * Driver 13000 is CUDA 13.0, and cc 90 is 9.0. Otherwise `why` says why not. */
 bool fake_takes(int ptx, const char *target, int driver, int cc, char *why, size_t n);
 
 #endif

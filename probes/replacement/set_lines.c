@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHIFT	    4
+#define SHIFT	    4  /* of bytes that a place is counted in: texels, ... */
+#define SHIFT_PAGES 6  /* ... and lines of pages, of which a large TLB reaches farther than 64 GB */
 #define TOTAL_BITS  17 /* as many lines as they count are said as none */
 #define SEED_BITS   5
 #define SEED_MORE   1 /* what is left of a word that a double holds */
@@ -222,6 +223,11 @@ uint64_t set_address(const struct set_lines *l, unsigned n)
 	}
 }
 
+static unsigned shift_of(const struct set_lines *l)
+{
+	return l->path == SET_PAGES ? SHIFT_PAGES : SHIFT;
+}
+
 static uint32_t turn_step(const struct set_lines *l)
 {
 	return STEP_LEAST << l->step_bits;
@@ -232,7 +238,7 @@ static uint32_t place_of(const struct set_lines *l, uint64_t address, uint32_t t
 {
 	if (set_pages(l->path))
 		address += (13 * (address / l->line) * PAGE_LINE + (uint64_t)turn * turn_step(l)) % CHASE_PAGE;
-	return (uint32_t)(address >> SHIFT);
+	return (uint32_t)(address >> shift_of(l));
 }
 
 /* Whether what lies there is in another set than line n. */
@@ -425,6 +431,7 @@ static bool folded(const struct set_lines *l)
 /* The launch of a plan over a set's lines. */
 static int spec_of(struct arena *a, const struct set_lines *l, const struct policy_sequence *q, struct trace_spec *t)
 {
+	const unsigned shift = shift_of(l);
 	uint64_t used = span_of(l);
 	uint32_t each = 1 + l->between, all = l->lines * each, turns = 1u << l->turn_bits, places = 0, n = 0;
 	uint32_t lead = before(l) ? TRACE_LEAD : 0, count = (uint32_t)position(l, q->count);
@@ -444,9 +451,9 @@ static int spec_of(struct arena *a, const struct set_lines *l, const struct poli
 	for (uint32_t i = 0; i < n; i++)
 		if (!places || sorted[i] != sorted[places - 1])
 			sorted[places++] = sorted[i];
-	if (((uint64_t)sorted[places - 1] << SHIFT) + PAGE_LINE > used)
-		used = ((uint64_t)sorted[places - 1] << SHIFT) + PAGE_LINE;
-	*t = (struct trace_spec){.shift = SHIFT,
+	if (((uint64_t)sorted[places - 1] << shift) + PAGE_LINE > used)
+		used = ((uint64_t)sorted[places - 1] << shift) + PAGE_LINE;
+	*t = (struct trace_spec){.shift = shift,
 				 .bytes = used,
 				 .align = 1u << 20,
 				 .places = places,
@@ -455,12 +462,12 @@ static int spec_of(struct arena *a, const struct set_lines *l, const struct poli
 				 .at = at};
 	/* Dealt lines share a set as counted from where all of them were walked over: begin there again, as near as alignment can say it. */
 	const uint64_t aligned = l->mode == SET_DEALT && l->lines > l->ways
-				     ? ((uint64_t)place_of(l, set_address(l, l->ways), 0) << SHIFT) + PAGE_LINE
+				     ? ((uint64_t)place_of(l, set_address(l, l->ways), 0) << shift) + PAGE_LINE
 				     : used;
 	while ((l->mode == SET_HASHED || folded(l) || l->flips || set_pages(l->path)) && t->align < aligned &&
 	       t->align < ALIGN_MOST)
 		t->align *= 2;
-	return used >> SHIFT > UINT32_MAX ? -ENOTSUP : 0;
+	return used >> shift > UINT32_MAX ? -ENOTSUP : 0;
 }
 
 int set_setup_trace(const struct study *s, double x, const double *p, struct job *j)
@@ -507,8 +514,10 @@ enum chase_state set_trace(void *ctx, const struct policy_plan *plan, const stru
 		snprintf(why, why_bytes, "a point that is needed was not measured");
 		return study_pending(ask->study) ? CHASE_PENDING : CHASE_UNDECIDED;
 	}
-	snprintf(why, why_bytes, "out of memory");
-	if (spec_of(a, &l, q, &t))
+	const int rc = spec_of(a, &l, q, &t);
+	snprintf(why, why_bytes,
+		 rc == -ENOTSUP ? "lines of one set lie farther apart than can be read" : "out of memory");
+	if (rc)
 		return CHASE_UNDECIDED;
 	uint32_t *all = ARENA_ARRAY(a, t.count, uint32_t);
 	*ticks = ARENA_ARRAY(a, q->count, uint32_t);

@@ -41,9 +41,10 @@ static void conclude_set_sizes(struct study *s, const struct tlb_path *c, unsign
 }
 
 /* Of one level's cost against the one above. What rounds each visit may round all of them alike, and the clock says how much. */
-#define VAGUE 0.25 /* of the least that a cost may be: an interval as wide says too little */
+#define VAGUE 0.25 /* of the least that a cost may be: an interval as wide proves too little */
 static void conclude_step(struct study *s, const struct tlb_path *c, const char *key, unsigned k)
 {
+	static const char method[] = "a line as the first of its page, against the same line as the second";
 	const struct tlb_price *of = &c->price[k], *above = &c->price[k - 1];
 	/* A clock that counts by several errs by less than one step at each end of an access. A cost is the difference
 	 * of two accesses. A cost is off by this each time, but a cost of nothing may be exact. */
@@ -62,14 +63,14 @@ static void conclude_step(struct study *s, const struct tlb_path *c, const char 
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "%s",
 			      of->state != CHASE_DONE ? of->why : above->why);
 	else if ((c->grain > 1 || loose > 0 || swing > 0) && hi - lo > VAGUE * lo)
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "from %.1f to %.1f cycles: %s", lo, hi,
-			      swing > 0	      ? "the SM's clock ran faster for a while"
-			      : rows > 0      ? "open rows of the memory may or may not be in it"
-			      : hits > c->gap ? "pages that hit differ by as much"
-					      : "the clock's steps allow no more");
+		study_likely_number(s, key, v, lo, hi, "sm", method, c->name, "pages that miss cost %.1f cycles: %s",
+				    of->value,
+				    swing > 0	    ? "the SM's clock ran faster for a while"
+				    : rows > 0	    ? "open rows of the memory may or may not be in it"
+				    : hits > c->gap ? "pages that hit differ by as much"
+						    : "the clock's steps allow no more");
 	else
-		study_measured_number(s, key, v, lo, hi, "sm",
-				      "a line as the first of its page, against the same line as the second", c->name,
+		study_measured_number(s, key, v, lo, hi, "sm", method, c->name,
 				      "pages that miss cost %.1f cycles, those of the level above %.1f", of->value,
 				      above->value);
 }

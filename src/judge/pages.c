@@ -324,10 +324,10 @@ static double unlike(const struct pages_lines *r, const struct pages_shape *q, c
 	double sum = 0, n = 0;
 
 	for (uint32_t l = 0; l < r->n; l++) {
-		const uint32_t set = pages_set_of(map, r->line[l]);
-		if (t->k[set] <= q->ways || r->visits[l] != laps)
+		const struct pages_set *set = &t->set[pages_set_of(map, r->line[l])];
+		if (set->k <= q->ways || r->visits[l] != laps)
 			continue;
-		const double p = fmin(fmax(t->m[set] / t->v[set], 1e-9), 1 - 1e-9);
+		const double p = fmin(fmax((double)set->m / (double)set->v, 1e-9), 1 - 1e-9);
 		sum += judge_deviance(r->misses[l], r->visits[l], p);
 		n++;
 	}
@@ -344,16 +344,16 @@ static double surprise(struct search *s, const struct judge_ring *ring, const st
 	pages_lines_of(ring, q->line, &s->any);
 	pages_tally_of(&s->any, q, t);
 	pages_sum_up(t, &u);
-	for (uint32_t set = 0; set < q->sets; set++)
-		if (t->k[set] && t->k[set] <= q->ways) {
-			v += t->v[set];
-			m += t->m[set];
+	for (uint32_t i = 0; i < q->sets; i++)
+		if (t->set[i].k && t->set[i].k <= q->ways) {
+			v += (double)t->set[i].v;
+			m += (double)t->set[i].m;
 			used++;
 		}
 	const double p = v > 0 ? fmin(m / v, 1 - 1e-9) : 0;
-	for (uint32_t set = 0; set < q->sets && m > 0; set++)
-		if (t->k[set] && t->k[set] <= q->ways)
-			off += judge_deviance(t->m[set], t->v[set], p);
+	for (uint32_t i = 0; i < q->sets && m > 0; i++)
+		if (t->set[i].k && t->set[i].k <= q->ways)
+			off += judge_deviance((double)t->set[i].m, (double)t->set[i].v, p);
 	off = beyond_chance(off, used) + unlike(&s->any, q, t, ring->laps);
 	if (m > JUDGE_NOISE * v)
 		off += judge_deviance(m, v, JUDGE_NOISE);

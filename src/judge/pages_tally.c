@@ -36,10 +36,8 @@ void pages_tally_of(const struct pages_lines *r, const struct pages_shape *q, st
 {
 	uint32_t used = 0;
 
-	for (uint32_t i = 0; i < t->sets; i++) {
-		t->k[t->used[i]] = 0;
-		t->v[t->used[i]] = t->m[t->used[i]] = 0;
-	}
+	for (uint32_t i = 0; i < t->sets; i++)
+		t->set[t->used[i]] = (struct pages_set){0};
 	memset(t->count, 0, sizeof(t->count));
 	memset(t->visits, 0, sizeof(t->visits));
 	memset(t->misses, 0, sizeof(t->misses));
@@ -47,20 +45,21 @@ void pages_tally_of(const struct pages_lines *r, const struct pages_shape *q, st
 	const struct pages_mapping map = pages_mapping_of(q);
 	const struct pages_lines of = *r;
 	for (uint32_t i = 0; i < of.n; i++) {
-		const uint32_t s = pages_set_of(map, of.line[i]);
-		t->used[used] = s;
-		used += !t->k[s]++;
-		t->v[s] += of.visits[i];
-		t->m[s] += of.misses[i];
+		const uint32_t number = pages_set_of(map, of.line[i]);
+		struct pages_set *s = &t->set[number];
+		t->used[used] = number;
+		used += !s->k++;
+		s->v += of.visits[i];
+		s->m += of.misses[i];
 	}
 	t->sets = used;
 	t->count[0] = map.sets - used;
 	for (uint32_t i = 0; i < used; i++) {
-		const uint32_t s = t->used[i];
-		const uint32_t k = t->k[s] <= JUDGE_WAYS_MOST ? t->k[s] : JUDGE_WAYS_MOST + 1;
+		const struct pages_set *s = &t->set[t->used[i]];
+		const uint32_t k = s->k <= JUDGE_WAYS_MOST ? s->k : JUDGE_WAYS_MOST + 1;
 		t->count[k]++;
-		t->visits[k] += t->v[s];
-		t->misses[k] += t->m[s];
+		t->visits[k] += (double)s->v;
+		t->misses[k] += (double)s->m;
 		t->most = k > t->most ? k : t->most;
 	}
 }

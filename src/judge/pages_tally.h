@@ -11,9 +11,12 @@ struct pages_lines {
 	uint64_t *line;
 	uint32_t *visits, *misses;
 };
+struct pages_set {
+	uint64_t v, m; /* visits of its lines, and misses of those */
+	uint32_t k;    /* its lines: 0 where v and m are 0 as well */
+};
 struct pages_tally {
-	uint32_t k[PAGES_SETS_MOST]; /* 0 where v and m are 0 as well */
-	double v[PAGES_SETS_MOST], m[PAGES_SETS_MOST];
+	struct pages_set set[PAGES_SETS_MOST];
 	uint32_t used[PAGES_SETS_MOST + 1], sets; /* those with lines, in the order of their first ones */
 	double count[JUDGE_WAYS_MOST + 2], visits[JUDGE_WAYS_MOST + 2], misses[JUDGE_WAYS_MOST + 2];
 	uint32_t most;

@@ -14,17 +14,20 @@ uint64_t model_lines(const struct model_shape *s)
 uint32_t model_set_of(const struct model_shape *s, uint64_t line)
 {
 	const bool power = !(s->sets & (s->sets - 1));
-	uint64_t sum = 0, fold = 0;
+	uint64_t sum = 0;
 
 	line >>= s->shift;
 	if (!s->folded || s->sets == 1)
-		return (uint32_t)(line % s->sets);
+		return (uint32_t)(power ? line & (s->sets - 1) : line % s->sets);
 	/* Digits to the base of the sets: added up, or of powers of two without a carry. */
-	for (; line; line /= s->sets) {
-		sum += line % s->sets;
-		fold ^= line % s->sets;
+	if (power) {
+		for (; line; line >>= __builtin_ctz(s->sets))
+			sum ^= line;
+		return (uint32_t)(sum & (s->sets - 1));
 	}
-	return (uint32_t)(power ? fold : sum % s->sets);
+	for (; line; line /= s->sets)
+		sum += line % s->sets;
+	return (uint32_t)(sum % s->sets);
 }
 
 /* Lines are dealt round the sets, passing by those that are full, so that as many in a row as there are ways fit. */

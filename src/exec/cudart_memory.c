@@ -465,7 +465,9 @@ EXEC_API cudaError_t cudaCreateTextureObject(CUtexObject *out, const struct reso
 {
 	struct exec_resource what = {.kind = r->kind};
 	struct exec_texture_how how = {.address = {t->address[0], t->address[1], t->address[2]}, .filter = t->filter};
-	how.flags = (t->read == 0 ? EXEC_TEXTURE_INTEGERS : 0) | (t->normalized ? EXEC_TEXTURE_NORMALIZED : 0);
+	how.flags = (t->read == 0 ? EXEC_TEXTURE_INTEGERS : 0) | (t->normalized ? EXEC_TEXTURE_NORMALIZED : 0) |
+		    (t->srgb ? EXEC_TEXTURE_SRGB : 0);
+	memcpy(how.border, t->border, sizeof how.border);
 	if (r->kind == EXEC_RESOURCE_ARRAY) {
 		what.of.array = r->of.array;
 	} else if (r->kind == EXEC_RESOURCE_LINEAR) {

@@ -80,7 +80,7 @@ struct CUstream_st {
 };
 struct CUevent_st {
 	double ns;
-	bool recorded;
+	bool recorded, timeless;  /* timeless: nobody asks when */
 	struct CUgraph_st *graph; /* was recorded while captured into it */
 };
 struct CUarray_st {

@@ -139,10 +139,10 @@ struct exec_resource {								     /* CUDA_RESOURCE_DESC */
 	} of;
 	unsigned flags;
 };
-enum { EXEC_TEXTURE_INTEGERS = 1, EXEC_TEXTURE_NORMALIZED = 2 }; /* flags of exec_texture_how */
-struct exec_texture_how {					 /* CUDA_TEXTURE_DESC */
-	int address[3];						 /* wrap, clamp, mirror, border */
-	int filter;						 /* point, linear */
+enum { EXEC_TEXTURE_INTEGERS = 1, EXEC_TEXTURE_NORMALIZED = 2, EXEC_TEXTURE_SRGB = 16 }; /* flags of exec_texture_how */
+struct exec_texture_how {								 /* CUDA_TEXTURE_DESC */
+	int address[3]; /* wrap, clamp, mirror, border */
+	int filter;	/* point, linear */
 	unsigned flags, anisotropy;
 	int level_filter;
 	float level_bias, level_least, level_most, border[4];

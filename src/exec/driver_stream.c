@@ -93,9 +93,11 @@ EXEC_API CUresult cuLaunchHostFunc(CUstream s, void (*call)(void *), void *data)
 
 EXEC_API CUresult cuEventCreate(CUevent *e, unsigned flags)
 {
-	(void)flags;
+	enum { DISABLE_TIMING = 2 };
 	EXEC_ENTER();
 	*e = mem_zero(1, sizeof **e);
+	if (*e)
+		(*e)->timeless = flags & DISABLE_TIMING;
 	return exec_leave(*e ? EXEC_OK : EXEC_OUT_OF_MEMORY);
 }
 
@@ -144,7 +146,8 @@ EXEC_API CUresult cuEventElapsedTime(float *ms, CUevent from, CUevent to)
 		exec_say("the program reads the time between events: --untimed kernels take as long as empty ones");
 	}
 	*ms = (float)((to->ns - from->ns) * 1e-6);
-	return exec_leave(from->recorded && to->recorded ? EXEC_OK : EXEC_INVALID_HANDLE);
+	const bool timed = !from->timeless && !to->timeless;
+	return exec_leave(timed && from->recorded && to->recorded ? EXEC_OK : EXEC_INVALID_HANDLE);
 }
 
 EXEC_API CUresult cuEventElapsedTime_v2(float *ms, CUevent from, CUevent to)

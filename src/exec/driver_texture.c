@@ -2,6 +2,7 @@
 #include "exec/driver.h"
 #include <string.h>
 
+#define CUBE_FACES  6
 #define PITCH_ALIGN 32 /* of rows that a texture reads in place, CUDA Programming Guide */
 
 struct format {
@@ -32,8 +33,10 @@ EXEC_API CUresult cuArray3DCreate_v2(CUarray *out, const struct exec_array_shape
 	const struct format *f = format_of(s->format);
 	if (!f || !s->width || (s->channels != 1 && s->channels != 2 && s->channels != 4))
 		return EXEC_INVALID_VALUE;
-	if (s->flags & EXEC_ARRAY_CUBE && (s->width != s->height || s->depth != 6))
-		return EXEC_INVALID_VALUE; /* of several cubes one after another nothing is executed */
+	const bool several = s->flags & EXEC_ARRAY_LAYERED;
+	if (s->flags & EXEC_ARRAY_CUBE &&
+	    (s->width != s->height || !s->depth || s->depth % CUBE_FACES || (s->depth != CUBE_FACES && !several)))
+		return EXEC_INVALID_VALUE;
 	EXEC_ENTER();
 	CUarray a = mem_zero(1, sizeof *a);
 	if (!a)
@@ -125,6 +128,10 @@ static CUresult describe(struct func_texture *t, const struct exec_resource *wha
 	const struct format *f = NULL;
 	*t = (struct func_texture){.linear = how->filter == 1,
 				   .normalized_coords = how->flags & EXEC_TEXTURE_NORMALIZED};
+	if (how->flags & EXEC_TEXTURE_SRGB)
+		exec_unserved("cuTexObjectCreate", "textures whose texels are sRGB are not modelled");
+	if (what->kind != EXEC_RESOURCE_LINEAR) /* whose texels end with zeros */
+		memcpy(t->border, how->border, sizeof t->border);
 	CUresult r = place(t, what, &f);
 	if (r)
 		return r;

@@ -145,6 +145,7 @@ static void access(struct walker *w, const struct ptx_inst *in, struct step *s)
 	s->space = in->space;
 	if (in->op == PTX_OP_TEX) {
 		s->space = PTX_TEX;
+		s->bytes = 16; /* four values, whatever the texels are */
 		s->address_known = false;
 		return;
 	}

@@ -107,9 +107,6 @@ enum {
 	PTX_RELEASE = 1 << 16,
 	PTX_ACQ_REL = 1 << 17,
 	PTX_NAN_OUT = 1 << 18,
-	PTX_GEOM_1D = 1 << 19,
-	PTX_GEOM_2D = 1 << 20,
-	PTX_GEOM_3D = 1 << 21,
 	PTX_SCOPE_CTA = 1 << 22,
 	PTX_SCOPE_GPU = 1 << 23,
 	PTX_SCOPE_SYS = 1 << 24,
@@ -338,6 +335,8 @@ int ptx_parse(struct ptx_module **out, struct arena *a, const char *name, const 
 int ptx_print(struct str *out, const struct ptx_module *m);		/* -ENOMEM when out of memory */
 bool ptx_equal(const struct ptx_module *a, const struct ptx_module *b); /* line numbers do not count */
 
+/* Operand that is the coordinates, behind a texture's or surface's handle and perhaps a sampler. */
+unsigned ptx_coordinates_at(const struct ptx_inst *in, const struct ptx_reg *regs, unsigned handle);
 bool ptx_cvt_pairs(const struct ptx_inst *in); /* cvt packs two sources, the upper one first */
 unsigned ptx_type_bytes(enum ptx_type t);      /* 0 for PRED */
 const char *ptx_type_name(enum ptx_type t);    /* "u32" */

@@ -134,7 +134,7 @@ static int check_data(struct ptx_parser *p, const struct ptx_inst *in, bool dest
 		      const struct ptx_place *at)
 {
 	enum ptx_type type = (enum ptx_type)in->type;
-	const bool relaxed = in->op != PTX_OP_ATOM;
+	const bool relaxed = in->op != PTX_OP_ATOM && in->op != PTX_OP_MOV;
 	if (in->vec_width == 1) {
 		if (o->kind == PTX_OPND_VECTOR)
 			return ptx_fail(p, at->line, at->column, "%s without .v2 or .v4 takes one register",
@@ -222,7 +222,8 @@ static int check_address(struct ptx_parser *p, const struct ptx_inst *in, const 
 		size = k < p->f->param_count ? p->f->params[k].size : p->f->rets[k - p->f->param_count].size;
 	}
 	unsigned bytes = ptx_type_bytes((enum ptx_type)in->type) * in->vec_width;
-	bool open = o->sym >= 0 && (p->vars.v[o->sym].external || p->vars.v[o->sym].linkage == PTX_EXTERN);
+	bool open =
+	    o->sym >= 0 ? p->vars.v[o->sym].external || p->vars.v[o->sym].linkage == PTX_EXTERN : o->sym <= -2 && !size;
 	if (in->space == PTX_PARAM && !open && (o->offset < 0 || (uint64_t)o->offset + bytes > size))
 		return ptx_fail(p, at->line, at->column, "bytes %lld to %lld are outside of the parameter's %llu bytes",
 				(long long)o->offset, (long long)o->offset + bytes - 1, (unsigned long long)size);
@@ -256,8 +257,7 @@ int ptx_check_operand(struct ptx_parser *p, const struct ptx_inst *in, char lett
 {
 	enum ptx_type type = (enum ptx_type)in->type, type2 = (enum ptx_type)in->type2;
 	bool relaxed = in->op == PTX_OP_CVT;
-	bool vector_only =
-	    letter == 'V' || letter == 'v' || letter == 'X' || letter == 'z' || letter == 'y' || letter == 'j';
+	bool vector_only = letter == 'V' || letter == 'v' || letter == 'X' || letter == 'z' || letter == 'j';
 	if (o->kind == PTX_OPND_VECTOR && !vector_only)
 		return bad_operand(p, in, at, "one operand, not a list in { }");
 	if (o->negated && letter != 'p' && !(type == PTX_PRED && letter == 'a'))
@@ -301,9 +301,13 @@ int ptx_check_operand(struct ptx_parser *p, const struct ptx_inst *in, char lett
 			   ? 0
 			   : bad_operand(p, in, at, "a .pred register");
 	case 'z':
+		if (in->vec_width > 1)
+			return check_data(p, in, true, o, at);
 		return o->kind == PTX_OPND_VECTOR ? check_pack(p, in, true, o, at)
 						  : check_dest(p, in, type, false, o, at);
 	case 'X':
+		if (in->vec_width > 1)
+			return check_data(p, in, false, o, at);
 		if (o->kind == PTX_OPND_VECTOR)
 			return in->operand[0].kind == PTX_OPND_VECTOR
 				   ? bad_operand(p, in, at, "one register, the destination being a list")
@@ -320,25 +324,6 @@ int ptx_check_operand(struct ptx_parser *p, const struct ptx_inst *in, char lett
 	default:
 		return 0; /* labels and lists were checked while they were read */
 	}
-}
-
-/* tex: as many 32-bit coordinates as the geometry has, a fourth beside the three of a volume. Early compilers wrote four for any. */
-int ptx_check_coordinates(struct ptx_parser *p, const struct ptx_inst *in, const struct ptx_operand *o,
-			  const struct ptx_place *at)
-{
-	unsigned want = in->mods & PTX_GEOM_3D ? 4 : in->mods & PTX_GEOM_2D ? 2 : 1;
-	unsigned have = o->kind == PTX_OPND_VECTOR ? o->count : 1;
-	if (have != want && have != 4)
-		return ptx_fail(p, at->line, at->column, "tex.%s takes %u coordinate%s, not %u",
-				ptx_word_of(M_GEOM, in->mods & (PTX_GEOM_1D | PTX_GEOM_2D | PTX_GEOM_3D)), want,
-				want == 1 ? "" : "s", have);
-	for (unsigned i = 0; i < have; i++) {
-		const struct ptx_operand *e = o->kind == PTX_OPND_VECTOR ? &in->vec[o->index + (int)i] : o;
-		if (i >= want - (want == 4) && e->kind == PTX_OPND_SINK)
-			continue;
-		PTX_TRY(check_source(p, in, (enum ptx_type)in->type2, false, e, at));
-	}
-	return 0;
 }
 
 int ptx_check_inst(struct ptx_parser *p, const struct ptx_inst *in)

@@ -27,6 +27,27 @@ enum operation {
 
 static int expression(struct ptx_parser *p, struct ptx_token *out, unsigned least, unsigned depth);
 
+static int unary(struct ptx_parser *p, struct ptx_token *out, unsigned depth);
+
+/* Behind the opening parenthesis: what follows has a sign, or none, whatever it had. */
+static int cast(struct ptx_parser *p, struct ptx_token *out, unsigned depth)
+{
+	char buf[64];
+	const struct ptx_token type = p->tok;
+	if (!ptx_token_is(&type, "s64") && !ptx_token_is(&type, "u64"))
+		return PTX_FAIL_AT(p, &type, "a constant is cast to .s64 or .u64, not to %s",
+				   ptx_token_text(&type, buf));
+	PTX_TRY(ptx_advance(p));
+	PTX_TRY(ptx_expect(p, ')', "after the type"));
+	PTX_TRY(unary(p, out, depth + 1));
+	if (out->kind != TOK_INT)
+		return PTX_FAIL_AT(p, out, "only an integer is cast");
+	out->natural = ptx_token_is(&type, "u64");
+	out->line = type.line;
+	out->column = type.column;
+	return 0;
+}
+
 /* A sign in front binds closest. Floating-point numbers take no other operator. */
 static int unary(struct ptx_parser *p, struct ptx_token *out, unsigned depth)
 {
@@ -47,6 +68,8 @@ static int unary(struct ptx_parser *p, struct ptx_token *out, unsigned depth)
 			out->imm ^= !minus ? 0 : out->kind == TOK_F32 ? 0x80000000u : 1ull << 63;
 	} else if (ptx_is(p, '(')) {
 		PTX_TRY(ptx_advance(p));
+		if (p->tok.kind == TOK_DOT)
+			return cast(p, out, depth);
 		PTX_TRY(expression(p, out, OP_NONE, depth + 1));
 		PTX_TRY(ptx_expect(p, ')', "at the end of the expression"));
 	} else if (p->tok.kind == TOK_INT || p->tok.kind == TOK_F32 || p->tok.kind == TOK_F64) {

@@ -58,6 +58,7 @@ int ptx_uint(struct ptx_parser *p, uint64_t max, const char *what, uint64_t *v)
 	return ptx_advance(p);
 }
 
+/* Behind .align */
 static int parse_align(struct ptx_parser *p, uint32_t *align)
 {
 	struct ptx_token at = p->tok;
@@ -67,6 +68,22 @@ static int parse_align(struct ptx_parser *p, uint32_t *align)
 		return PTX_FAIL_AT(p, &at, "an alignment is a power of two, not %llu", (unsigned long long)v);
 	*align = (uint32_t)v;
 	return 0;
+}
+
+/* .v2, .v4, .align N, in any order; what they say of a register is nothing but how many elements it has. */
+static int parse_shape(struct ptx_parser *p, unsigned *vector, uint32_t *align)
+{
+	uint32_t ignored = 0;
+	for (;;) {
+		const bool aligns = ptx_token_is(&p->tok, "align");
+		if (ptx_token_is(&p->tok, "v2") || ptx_token_is(&p->tok, "v4"))
+			*vector = ptx_token_is(&p->tok, "v2") ? 2 : 4;
+		else if (!aligns)
+			return 0;
+		PTX_TRY(ptx_advance(p));
+		if (aligns)
+			PTX_TRY(parse_align(p, align ? align : &ignored));
+	}
 }
 
 int ptx_add_reg(struct ptx_parser *p, const char *name, enum ptx_type type, int32_t *index)
@@ -113,23 +130,29 @@ static int declare_reg_range(struct ptx_parser *p, const struct ptx_token *t, ui
 	return 0;
 }
 
-/* A register of several elements is one register each; `v` is known as the list of them, `v.x` as the first. */
+/* A register of several elements is one register each; `v` is known as the list of them, `v.x` and `v.r` as the first. */
 static int declare_vector(struct ptx_parser *p, const struct ptx_token *t, unsigned count, enum ptx_type type)
 {
+	static const char *const letters[] = {"xyzw", "rgba"};
 	int32_t first = (int32_t)p->regs.n;
+	if (type == PTX_PRED)
+		return PTX_FAIL_AT(p, t, "a vector has no elements of .pred");
 	for (unsigned k = 0; k < count; k++) {
 		struct ptx_token one = *t;
 		int32_t index = 0;
-		char *name = arena_printf(p->a, "%.*s$%c", (int)t->n, t->s, "xyzw"[k]);
-		char *spelled = name ? arena_printf(p->a, "%.*s.%c", (int)t->n, t->s, "xyzw"[k]) : NULL;
-		if (!spelled)
+		char *name = arena_printf(p->a, "%.*s$%c", (int)t->n, t->s, letters[0][k]);
+		if (!name)
 			return ptx_nomem(p);
-		one.s = spelled;
-		one.n = t->n + 2;
 		if (p->regs.n >= PTX_REGS_MAX)
 			return PTX_FAIL_AT(p, t, "more than %u registers in one function", PTX_REGS_MAX);
 		PTX_TRY(ptx_add_reg(p, name, type, &index));
-		PTX_TRY(ptx_declare(p, &one, NAME_REG, index));
+		for (size_t l = 0; l < sizeof letters / sizeof *letters; l++) {
+			one.s = arena_printf(p->a, "%.*s.%c", (int)t->n, t->s, letters[l][k]);
+			one.n = t->n + 2;
+			if (!one.s)
+				return ptx_nomem(p);
+			PTX_TRY(ptx_declare(p, &one, NAME_REG, index));
+		}
 	}
 	return ptx_declare(p, t, count == 2 ? NAME_VECTOR2 : NAME_VECTOR4, first);
 }
@@ -153,9 +176,8 @@ int ptx_decl_reg(struct ptx_parser *p)
 {
 	enum ptx_type type = PTX_NONE;
 	char buf[64];
-	unsigned vector = ptx_token_is(&p->tok, "v2") ? 2 : ptx_token_is(&p->tok, "v4") ? 4 : 0;
-	if (vector)
-		PTX_TRY(ptx_advance(p));
+	unsigned vector = 0;
+	PTX_TRY(parse_shape(p, &vector, NULL));
 	PTX_TRY(ptx_type_of_word(p, &p->tok, &type));
 	PTX_TRY(ptx_advance(p));
 	for (;;) {
@@ -481,22 +503,40 @@ int ptx_decl_var(struct ptx_parser *p, enum ptx_space space, enum ptx_linkage li
 	return ptx_expect(p, ';', "after the declaration of a variable");
 }
 
-static int parse_param(struct ptx_parser *p, struct ptx_param *out, int32_t index, bool entry)
+/* Behind the name: the size of an array, or nothing in between, which is that of what a call hands over. */
+static int param_array(struct ptx_parser *p, struct ptx_param *q, uint64_t *count, bool open_ends)
+{
+	bool open;
+	PTX_TRY(ptx_accept(p, '[', &open));
+	if (!open)
+		return 0;
+	q->is_array = true;
+	if (open_ends && ptx_is(p, ']')) {
+		*count = 0;
+		return ptx_advance(p);
+	}
+	const struct ptx_token at = p->tok;
+	PTX_TRY(ptx_uint(p, 32768, "the size of an array parameter", count));
+	if (!*count)
+		return PTX_FAIL_AT(p, &at, "an array parameter has at least one element");
+	return ptx_expect(p, ']', "after the size of an array parameter");
+}
+
+/* registers: of a vector, that many parameters one behind the other */
+static int parse_param(struct ptx_parser *p, struct ptx_param *out, unsigned *registers, int32_t index, bool entry)
 {
 	struct ptx_param q = {.reg = -1};
+	unsigned vector = 0;
 	char buf[64];
 	enum ptx_type type = PTX_NONE;
 	if (ptx_token_is(&p->tok, "hidden")) /* from host code only: it takes its place like any other */
 		PTX_TRY(ptx_advance(p));
-	bool in_reg = ptx_token_is(&p->tok, "reg"), open;
+	bool in_reg = ptx_token_is(&p->tok, "reg");
 	if (p->tok.kind != TOK_DOT || (!ptx_token_is(&p->tok, "param") && (entry || !in_reg)))
 		return PTX_FAIL_AT(p, &p->tok, "expected .param%s, not %s", entry ? "" : " or .reg",
 				   ptx_token_text(&p->tok, buf));
 	PTX_TRY(ptx_advance(p));
-	if (ptx_token_is(&p->tok, "align")) {
-		PTX_TRY(ptx_advance(p));
-		PTX_TRY(parse_align(p, &q.align));
-	}
+	PTX_TRY(parse_shape(p, &vector, &q.align));
 	struct ptx_token at = p->tok;
 	PTX_TRY(ptx_type_of_word(p, &p->tok, &type));
 	if (!in_reg && (type == PTX_PRED || type == PTX_F16X2))
@@ -517,13 +557,15 @@ static int parse_param(struct ptx_parser *p, struct ptx_param *out, int32_t inde
 		return PTX_FAIL_AT(p, &name, "expected the name of a parameter, not %s", ptx_token_text(&name, buf));
 	PTX_TRY(ptx_advance(p));
 	uint64_t count = 1;
-	PTX_TRY(ptx_accept(p, '[', &open));
-	if (open) {
-		q.is_array = true;
-		PTX_TRY(ptx_uint(p, 32768, "the size of an array parameter", &count));
-		PTX_TRY(ptx_expect(p, ']', "after the size of an array parameter"));
-		if (in_reg || count == 0)
-			return PTX_FAIL_AT(p, &name, "an array parameter is in .param and has at least one element");
+	PTX_TRY(param_array(p, &q, &count, !entry && index >= 0));
+	if (in_reg && q.is_array)
+		return PTX_FAIL_AT(p, &name, "an array parameter is in .param");
+	if (vector && !in_reg) { /* an array of as many elements, that lie as a vector does */
+		if (!q.is_array)
+			return PTX_FAIL_AT(p, &name, "a vector in .param is an array: write %.*s[1]", (int)name.n,
+					   name.s);
+		q.align = q.align ? q.align : ptx_type_bytes(type) * vector;
+		count *= vector;
 	}
 	char *copy = arena_alloc(p->a, name.n + 1, 1);
 	if (!copy)
@@ -535,6 +577,9 @@ static int parse_param(struct ptx_parser *p, struct ptx_param *out, int32_t inde
 	if (p->nameless) {
 		if (in_reg)
 			return PTX_FAIL_AT(p, &name, "a prototype has parameters in .param only");
+	} else if (in_reg && vector) {
+		q.reg = (int32_t)p->regs.n;
+		PTX_TRY(declare_vector(p, &name, vector, type));
 	} else if (in_reg) {
 		PTX_TRY(ptx_add_reg(p, copy, type, &q.reg));
 		PTX_TRY(ptx_declare(p, &name, NAME_REG, q.reg));
@@ -542,6 +587,7 @@ static int parse_param(struct ptx_parser *p, struct ptx_param *out, int32_t inde
 		PTX_TRY(ptx_declare(p, &name, NAME_PARAM, index));
 	}
 	*out = q;
+	*registers = in_reg && vector ? vector : 1;
 	return 0;
 }
 
@@ -553,14 +599,26 @@ int ptx_decl_param_list(struct ptx_parser *p, struct ptx_param **out, uint32_t *
 	if (!rc && ptx_is(p, ')'))
 		more = false;
 	while (!rc && more) {
-		rc = PTX_PUSH(p, list);
-		if (!rc)
-			/* Results come first in the text; their numbers follow when the parameters are counted. */
-			rc = parse_param(p, &list.v[list.n], results ? -1 - (int32_t)list.n : (int32_t)list.n, entry);
-		if (!rc) {
+		struct ptx_param q = {.reg = -1};
+		unsigned registers = 1;
+		/* Results come first in the text; their numbers follow when the parameters are counted. */
+		rc = parse_param(p, &q, &registers, results ? -1 - (int32_t)list.n : (int32_t)list.n, entry);
+		const bool ends = q.is_array && !q.size;
+		for (unsigned k = 0; !rc && k < registers; k++) {
+			rc = PTX_PUSH(p, list);
+			if (rc)
+				break;
+			list.v[list.n] = q;
+			if (registers > 1) {
+				list.v[list.n].reg = q.reg + (int32_t)k;
+				list.v[list.n].name = p->regs.v[q.reg + (int32_t)k].name;
+			}
 			list.n++;
-			rc = ptx_accept(p, ',', &more);
 		}
+		if (!rc)
+			rc = ptx_accept(p, ',', &more);
+		if (!rc && more && ends)
+			rc = PTX_FAIL_AT(p, &p->tok, "an array without a size is the last parameter");
 	}
 	if (!rc)
 		rc = ptx_expect(p, ')', "after the parameters");

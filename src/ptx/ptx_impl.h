@@ -38,7 +38,6 @@ enum {
 	M_TO = 1 << 22,
 	M_SYNC = 1 << 23,
 	M_UNI = 1 << 24,
-	M_GEOM = 1 << 25,
 	M_SUB = 1 << 26,
 	M_TYPE = 1 << 27,
 	M_NOFTZ = 1 << 28,
@@ -232,8 +231,6 @@ static inline bool ptx_is_float(enum ptx_type t)
 }
 int ptx_check_operand(struct ptx_parser *p, const struct ptx_inst *in, char letter, const struct ptx_operand *o,
 		      const struct ptx_place *at);
-int ptx_check_coordinates(struct ptx_parser *p, const struct ptx_inst *in, const struct ptx_operand *o,
-			  const struct ptx_place *at);
 int ptx_check_inst(struct ptx_parser *p, const struct ptx_inst *in);
 enum ptx_type ptx_widen(enum ptx_type t);
 

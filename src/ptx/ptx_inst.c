@@ -11,16 +11,6 @@ static int find_op(const struct ptx_parser *p, const char *s, uint32_t n)
 	return -1;
 }
 
-/* Of a texture read: what ops.def leaves to whoever executes it. */
-static bool has_more(const struct ptx_token *t)
-{
-	static const char *const words[] = {"a1d", "a2d", "cube", "level", "grad", "base"};
-	for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-		if (ptx_token_is(t, words[k]))
-			return true;
-	return false;
-}
-
 static int unknown_op(struct ptx_parser *p, const struct ptx_token *t)
 {
 	static const char *const others[] = {
@@ -83,8 +73,6 @@ static int parse_op(struct ptx_parser *p, struct ptx_inst *in)
 		op = PTX_OP_FENCE_PROXY;
 	if ((op == PTX_OP_ST || op == PTX_OP_RED) && ptx_token_is(&p->tok, "async"))
 		op = op == PTX_OP_ST ? PTX_OP_ST_ASYNC : PTX_OP_RED_ASYNC;
-	if (op == PTX_OP_TEX && has_more(&p->tok))
-		op = PTX_OP_TEX_MORE;
 	if (op == PTX_OP_CVT && ptx_token_is(&p->tok, "pack"))
 		op = PTX_OP_CVT_PACK;
 	in->op = (uint16_t)op;

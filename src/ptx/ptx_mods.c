@@ -251,13 +251,15 @@ int ptx_check_mods(struct ptx_parser *p, const struct ptx_inst *in)
 		PTX_TRY(check_atom(p, in));
 	if (op->may & (M_SPACE | M_CACHE))
 		PTX_TRY(check_space(p, in));
+	if (in->op == PTX_OP_MOV && in->vec_width > 1 && (!ptx_type_bytes(t) || ptx_type_bytes(t) * in->vec_width > 16))
+		return mod_error(p, in, "moves a vector of 16 bytes at most");
 	if (in->round && !f)
 		return mod_error(p, in, "does not round");
 	const bool brain = t == PTX_BF16 || t == PTX_BF16X2, power = in->op == PTX_OP_EX2;
 	bool ftz_type = t == PTX_F32 || (power ? brain : t == PTX_F16 || t == PTX_F16X2) || in->op == PTX_OP_SLCT;
 	if (power && brain && !(in->mods & PTX_FTZ))
 		return mod_error(p, in, "needs .ftz");
-	bool ftz_f64 = t == PTX_F64 && (in->mods & PTX_APPROX) && (in->op == PTX_OP_RCP || in->op == PTX_OP_RSQRT);
+	bool ftz_f64 = t == PTX_F64 && (in->op == PTX_OP_RCP || (in->op == PTX_OP_RSQRT && in->mods & PTX_APPROX));
 	if ((in->mods & PTX_FTZ) && !ftz_type && !ftz_f64)
 		return mod_error(p, in, "does not take .ftz");
 	if (in->mods & PTX_SAT) {
@@ -293,8 +295,6 @@ int ptx_check_mods(struct ptx_parser *p, const struct ptx_inst *in)
 	if ((in->mods & PTX_RELU) && !(order ? t == PTX_S32 || t == PTX_S16X2
 					     : t == PTX_F16 || t == PTX_F16X2 || t == PTX_BF16 || t == PTX_BF16X2))
 		return mod_error(p, in, "does not take .relu");
-	if (in->op == PTX_OP_TEX && in->vec_width != 4)
-		return ptx_fail(p, in->line, in->column, "tex gives four values: .v4");
 	if (in->op == PTX_OP_VOTE && (in->sub == PTX_SUB_BALLOT) != (t == PTX_B32))
 		return ptx_fail(p, in->line, in->column, "vote.ballot is .b32, the other votes are .pred");
 	bool unsynced = (in->op == PTX_OP_VOTE || in->op == PTX_OP_SHFL) && !(in->mods & PTX_SYNC);

@@ -192,6 +192,17 @@ static int keep_vector(struct ptx_parser *p, struct ptx_inst *in, struct ptx_ope
 	return 0;
 }
 
+/* What a call hands over of a vector register: its elements, one argument each. */
+static int vector_elements(struct ptx_parser *p, const struct ptx_operand *whole, struct ptx_operand *list,
+			   uint32_t room)
+{
+	if (whole->count > room)
+		return PTX_FAIL_AT(p, &p->tok, "more than 128 elements");
+	for (int k = 0; k < whole->count; k++)
+		list[k] = (struct ptx_operand){.kind = PTX_OPND_REG, .reg = whole->reg + k, .sym = -1};
+	return 0;
+}
+
 /* Reads {a, b, ...}; the elements go into the instruction's vec[]. */
 static int vector_operand(struct ptx_parser *p, struct ptx_inst *in, struct ptx_operand *o, char close)
 {
@@ -207,11 +218,22 @@ static int vector_operand(struct ptx_parser *p, struct ptx_inst *in, struct ptx_
 			return PTX_FAIL_AT(p, &p->tok, "more than 128 elements");
 		if (ptx_is(p, '{') || ptx_is(p, '['))
 			return PTX_FAIL_AT(p, &p->tok, "an element is a register or a number");
+		const struct ptx_name *e = NULL;
 		list[n] = (struct ptx_operand){.sym = -1, .reg = -1};
-		PTX_TRY(ptx_parse_operand(p, in, &list[n], &at));
-		if (list[n].kind == PTX_OPND_VECTOR)
+		at = (struct ptx_place){p->tok.line, p->tok.column};
+		if (p->tok.kind == TOK_IDENT && close == ')')
+			e = ptx_names_find(&p->names, p->tok.s, p->tok.n);
+		if (e && (e->kind == NAME_VECTOR2 || e->kind == NAME_VECTOR4)) {
+			PTX_TRY(name_operand(p, &list[n], &e));
+		} else {
+			PTX_TRY(ptx_parse_operand(p, in, &list[n], &at));
+		}
+		const struct ptx_operand whole = list[n];
+		if (whole.kind == PTX_OPND_VECTOR && close != ')')
 			return PTX_FAIL_AT(p, &at, "an element is a register or a number");
-		n++;
+		if (whole.kind == PTX_OPND_VECTOR)
+			PTX_TRY(vector_elements(p, &whole, &list[n], sizeof list / sizeof *list - n));
+		n += whole.kind == PTX_OPND_VECTOR ? whole.count : 1;
 		PTX_TRY(ptx_accept(p, ',', &more));
 	}
 	char why[] = "at the end of the list";
@@ -415,37 +437,13 @@ int ptx_handle_at(const struct ptx_inst *in)
 	case PTX_OP_SURED:
 		return 0;
 	case PTX_OP_TEX:
-	case PTX_OP_TEX_MORE:
 	case PTX_OP_TLD4:
+		return 2;
 	case PTX_OP_SULD:
 		return 1;
 	default:
 		return -1;
 	}
-}
-
-/* tex: [name, {x, y}] */
-static int texture_operands(struct ptx_parser *p, struct ptx_inst *in, struct ptx_place *at)
-{
-	const struct ptx_name *e;
-	char buf[64];
-	struct ptx_operand *o = &in->operand[in->operand_count];
-	PTX_TRY(ptx_expect(p, '[', "before the texture"));
-	at->line = p->tok.line;
-	at->column = p->tok.column;
-	if (p->tok.kind != TOK_IDENT)
-		return PTX_FAIL_AT(p, &p->tok, "expected the name of a texture, not %s", ptx_token_text(&p->tok, buf));
-	o[0] = (struct ptx_operand){.sym = -1, .reg = -1};
-	PTX_TRY(name_operand(p, &o[0], &e));
-	PTX_TRY(texture_name(p, &o[0], at));
-	PTX_TRY(ptx_expect(p, ',', "after the texture"));
-	in->operand_count++;
-	at->line = p->tok.line;
-	at->column = p->tok.column;
-	PTX_TRY(ptx_parse_operand(p, in, &o[1], at));
-	PTX_TRY(ptx_check_coordinates(p, in, &o[1], at));
-	in->operand_count++;
-	return ptx_expect(p, ']', "after the coordinates");
 }
 
 static void count_shape(const char *shape, unsigned *least, unsigned *most)
@@ -488,18 +486,35 @@ static int second_destination(struct ptx_parser *p, struct ptx_inst *in)
 	return 0;
 }
 
-/* [handle, {x, y}]: two operands */
+unsigned ptx_coordinates_at(const struct ptx_inst *in, const struct ptx_reg *regs, unsigned handle)
+{
+	if (handle + 1 >= in->operand_count)
+		return handle + 1;
+	const struct ptx_operand *o = &in->operand[handle + 1];
+	const bool sampler = o->kind == PTX_OPND_SYMBOL ||
+			     (o->kind == PTX_OPND_REG && ptx_type_bytes((enum ptx_type)regs[o->reg].type) == 8);
+	return handle + (sampler ? 2 : 1);
+}
+
+/* [handle, {x, y}]: two operands, or three with a texture's sampler between them */
 static int handle_operands(struct ptx_parser *p, struct ptx_inst *in)
 {
 	struct ptx_operand *o = &in->operand[in->operand_count];
+	const bool texture = in->op == PTX_OP_TEX || in->op == PTX_OP_TLD4;
 	struct ptx_place at;
 	PTX_TRY(ptx_advance(p));
 	PTX_TRY(ptx_parse_operand(p, in, &o[0], &at));
-	if (o[0].kind == PTX_OPND_REG)
+	if (in->op != PTX_OP_CP || o[0].kind == PTX_OPND_REG)
 		PTX_TRY(texture_name(p, &o[0], &at));
 	PTX_TRY(ptx_expect(p, ',', "after the texture or surface"));
 	PTX_TRY(ptx_parse_operand(p, in, &o[1], &at));
 	in->operand_count = (uint8_t)(in->operand_count + 2);
+	if (texture && ptx_coordinates_at(in, p->regs.v, in->operand_count - 2u) == in->operand_count) {
+		PTX_TRY(texture_name(p, &o[1], &at));
+		PTX_TRY(ptx_expect(p, ',', "after the sampler"));
+		PTX_TRY(ptx_parse_operand(p, in, &o[2], &at));
+		in->operand_count++;
+	}
 	return ptx_expect(p, ']', "after the coordinates");
 }
 
@@ -513,7 +528,7 @@ static int free_operands(struct ptx_parser *p, struct ptx_inst *in)
 			return PTX_FAIL_AT(p, &p->tok, "%s takes %d operands at most", ptx_op_name(in->op),
 					   PTX_OPERANDS);
 		if (ptx_is(p, '[') && (int)in->operand_count == ptx_handle_at(in) &&
-		    in->operand_count + 2 <= PTX_OPERANDS) {
+		    in->operand_count + 3 <= PTX_OPERANDS) {
 			PTX_TRY(handle_operands(p, in));
 			PTX_TRY(ptx_accept(p, ',', &more));
 			continue;
@@ -524,6 +539,8 @@ static int free_operands(struct ptx_parser *p, struct ptx_inst *in)
 			PTX_TRY(ptx_expect(p, '|', "between the two destinations"));
 			continue;
 		}
+		if (ptx_ops[in->op].shape[0] == 'Q' && in->operand_count == 1)
+			PTX_TRY(second_destination(p, in));
 		PTX_TRY(ptx_accept(p, ',', &more));
 	}
 	return 0;
@@ -551,25 +568,21 @@ int ptx_parse_operands(struct ptx_parser *p, struct ptx_inst *in)
 		if (written)
 			PTX_TRY(ptx_expect(p, ',', "between operands"));
 		struct ptx_operand *o = &in->operand[in->operand_count];
-		if (*c == 'y') {
-			PTX_TRY(texture_operands(p, in, &at));
-		} else {
-			if (*c == 'l')
-				PTX_TRY(label_operand(p, in, o));
-			else if (*c == 'j')
-				PTX_TRY(targets_operand(p, in, o));
-			else
-				PTX_TRY(ptx_parse_operand(p, in, o, &at));
-			/* A list of one is that one, as compilers write it. */
-			if ((*c == 'V' || *c == 'v') && o->kind == PTX_OPND_VECTOR && o->count == 1)
-				*o = in->vec[o->index];
-			/* atom without a second value: the policy stands in its place */
-			bool policy = in->mods & PTX_POLICY && *c == 'a' && optional && in->atom != PTX_ATOM_CAS;
-			PTX_TRY(ptx_check_operand(p, in, policy ? 'h' : *c, o, &at));
-			in->operand_count++;
-			if (*c == 'P' || *c == 'Q')
-				PTX_TRY(second_destination(p, in));
-		}
+		if (*c == 'l')
+			PTX_TRY(label_operand(p, in, o));
+		else if (*c == 'j')
+			PTX_TRY(targets_operand(p, in, o));
+		else
+			PTX_TRY(ptx_parse_operand(p, in, o, &at));
+		/* A list of one is that one, as compilers write it. */
+		if ((*c == 'V' || *c == 'v') && o->kind == PTX_OPND_VECTOR && o->count == 1)
+			*o = in->vec[o->index];
+		/* atom without a second value: the policy stands in its place */
+		bool policy = in->mods & PTX_POLICY && *c == 'a' && optional && in->atom != PTX_ATOM_CAS;
+		PTX_TRY(ptx_check_operand(p, in, policy ? 'h' : *c, o, &at));
+		in->operand_count++;
+		if (*c == 'P' || *c == 'Q')
+			PTX_TRY(second_destination(p, in));
 		written++;
 	}
 	if (ptx_is(p, ',')) {

@@ -45,7 +45,6 @@ static void mods(struct printer *p, const struct ptx_inst *in)
 		word(p, M_SUB, in->sub);
 	if (in->op == PTX_OP_MATCH)
 		word(p, M_SYNC, in->mods & PTX_SYNC);
-	word(p, M_GEOM, in->mods & (PTX_GEOM_1D | PTX_GEOM_2D | PTX_GEOM_3D));
 	if (in->vec_width > 1)
 		word(p, M_VEC, in->vec_width);
 	word(p, M_UNI, may & M_UNI ? in->mods & PTX_UNI : 0);
@@ -194,7 +193,9 @@ static void param_list(struct printer *p, const struct ptx_param *q, uint32_t n,
 		if (q[i].align)
 			str_addf(p->out, ".align %u ", q[i].align);
 		str_addf(p->out, ".%s %s", ptx_type_name((enum ptx_type)q[i].type), q[i].name);
-		if (q[i].is_array)
+		if (q[i].is_array && !q[i].size)
+			str_add(p->out, "[]");
+		else if (q[i].is_array)
 			str_addf(p->out, "[%u]", q[i].size / ptx_type_bytes((enum ptx_type)q[i].type));
 	}
 	str_addf(p->out, ")%s", after);
@@ -242,6 +243,7 @@ static void inst(struct printer *p, const struct ptx_inst *in)
 		list_name(p, p->lists++);
 	} else {
 		const int handle = ptx_handle_at(in);
+		const unsigned coordinates = handle < 0 ? 0 : ptx_coordinates_at(in, p->f->regs, (unsigned)handle);
 		for (unsigned i = 0; i < in->operand_count; i++) {
 			if (i == 1 && pairs(in)) {
 				if (in->operand[1].kind == PTX_OPND_SINK)
@@ -252,7 +254,7 @@ static void inst(struct printer *p, const struct ptx_inst *in)
 			}
 			str_add(p->out, (int)i == handle ? "[" : "");
 			operand(p, in, &in->operand[i]);
-			str_add(p->out, handle >= 0 && (int)i == handle + 1 ? "]" : "");
+			str_add(p->out, handle >= 0 && i == coordinates ? "]" : "");
 		}
 	}
 	str_add(p->out, ";\n");

@@ -181,9 +181,6 @@ const struct ptx_word ptx_words[] = {
     {"to", M_TO, PTX_TO},
     {"sync", M_SYNC, PTX_SYNC},
     {"uni", M_UNI, PTX_UNI},
-    {"1d", M_GEOM, PTX_GEOM_1D},
-    {"2d", M_GEOM, PTX_GEOM_2D},
-    {"3d", M_GEOM, PTX_GEOM_3D},
 #define SUB(s, text)                                                                                                   \
 	{                                                                                                              \
 		text, M_SUB, PTX_SUB_##s                                                                               \
@@ -260,8 +257,6 @@ const char *ptx_class_name(uint32_t class)
 		return "a scope (.cta .gpu .sys)";
 	case M_ATOM:
 		return "an atomic operation (.add .exch .cas ...)";
-	case M_GEOM:
-		return "a geometry (.1d .2d .3d)";
 	case M_SYNC:
 		return ".sync";
 	case M_SUB:

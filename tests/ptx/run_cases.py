@@ -29,6 +29,20 @@ CASES = {
                                     "".join(f"ld.global.u32 %r4, [g+{4 * k}]; st.global.u32 [%q1+{8 + 4 * k}], %r4;" for k in range(1, 8)),
                                     before=".global .s32 g[8] = {1+2*3, (1<<4)|3, ~0 & 0xff, -100 % 7, -1 < 0U, 1 | 2 ^ 3 & 6, 0U-1 >> 60, 2-3-4};"),
                              [20, 6, 255, 19, 255, 0, 0, 1, 15, -5]),
+    "casts of constants": (kernel("mov.u64 %q2, (.u64)-5 >> 60; mov.u64 %q3, (.s64)(1U-2) >> 1; mov.u32 %r1, (.s64)7 + 1; cvt.u32.u64 %r2, %q2;"
+                                  "cvt.u32.u64 %r3, %q3; st.global.u32 [%q1], %r2; st.global.u32 [%q1+4], %r3; st.global.u32 [%q1+8], %r1;"), [15, -1, 8]),
+    "vectors of registers": (kernel("mov.v4.u32 a, {1, %r1, 3, 4}; mov.u32 a.g, 2; mov.v4.u32 {a.x, a.y, a.b, _}, {a.y, a.x, a.w, a.z}; mov.v2.b32 b, {%tid.x, a.w};"
+                                    "st.global.v4.u32 [%q1], a; st.global.v2.u32 [%q1+16], b;", more=".reg .v4 .align 4 .u32 a; .reg .v2 .b32 b;"),
+                             [2, 1, 4, 4, 0, 4]),
+    "vectors handed over": (kernel("mov.v2.u32 a, {5, 7}; call (b), turn, (a, 1); st.global.v2.u32 [%q1], b;", more=".reg .v2 .u32 a, b;",
+                                   before=".func (.reg .v2 .u32 r) turn(.reg .v2 .u32 x, .reg .u32 n) { mov.v2.u32 r, {x.y, x.x}; add.u32 r.y, r.y, n; ret; }"), [7, 6]),
+    "an array of any size": (kernel("{ .param .align 8 .b8 a[8]; .param .b32 r; st.param.u32 [a], 5; st.param.u32 [a+4], 7; call (r), last, (a); ld.param.u32 %r1, [r]; }"
+                                    "{ .param .align 8 .b8 a[12]; .param .b32 r; st.param.u32 [a+4], 9; call (r), last, (a); ld.param.u32 %r2, [r]; }"
+                                    "st.global.u32 [%q1], %r1; st.global.u32 [%q1+4], %r2;",
+                                    before=".func (.param .b32 r) last(.param .align 8 .b8 x[]) { .reg .u32 %a; ld.param.u32 %a, [x+4]; st.param.u32 [r], %a; ret; }"), [7, 9]),
+    "a vector among a kernel's parameters": (kernel("ld.param.v2.u32 {%r1, %r2}, [v+8]; st.global.v2.u32 [%q1], {%r1, %r2};",
+                                                    parameters=".param .u64 out, .param .v2 .u32 v[2]"), [3, 4], "", 1,
+                                             ["--arg", "bytes:01000000020000000300000004000000"]),
     "a quotient of nothing": (kernel("mov.u32 %r1, 5/(3-3);"), None, "this quotient does not exist"),
     "packed constants": (kernel("mov.u16 %h1, 16256; mov.b32 %f1, {0, %h1}; mov.b64 %q2, {%r1, 9}; mov.b64 {_, %r2}, %q2;"
                                 "st.global.f32 [%q1], %f1; st.global.u32 [%q1+4], %r2;"), [0x3f800000, 9]),
@@ -48,6 +62,9 @@ CASES = {
                            "redux.sync.or.b32 %r5, %r2, 0xff; mad.lo.u32 %r1, %r3, 1000, %r4;")), [496 - 160 - 5000] * 32, "", 32),
     "texture of the module": (kernel("mov.s32 %r1, 0; mov.f32 %f1, 0f3F800000; tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [t, {%r1, %r1, %r1, %r1}];"
                                      "st.global.f32 [%q1], %f1;", before=".global .texref t; .global .samplerref s = {addr_mode_0 = wrap};"), [0]),
+    "kinds of names": (kernel("mov.u64 %q2, t; mov.u64 %q3, s; istypep.texref %p1, %q2; istypep.texref %p2, %q3; istypep.samplerref %p3, %q3; istypep.surfref %p4, %q1;"
+                              + "".join(f"selp.b32 %r{k}, 1, 0, %p{k}; st.global.u32 [%q1+{4 * k - 4}], %r{k};" for k in range(1, 5)),
+                              before=".global .texref t; .global .samplerref s;"), [1, 0, 1, 0]),
     "bit masks and video": (kernel("mov.u32 %r2, 24; bmsk.clamp.b32 %r1, %r2, 8; mov.u32 %r3, 300; cvt.pack.sat.u8.s32.b32 %r4, %r3, %r2, 0;"
                                    "mov.u32 %r5, 0x01020380; mov.u32 %r6, 0x02020202; vabsdiff4.u32.u32.u32.add %r7, %r5, %r6, 100;"
                                    "vadd.s32.s32.s32.sat %r8, %r5.b0, %r6.h1, %r5; szext.clamp.s32 %r9, %r5, 8;"
@@ -166,9 +183,9 @@ CASES = {
     "old products": (kernel("mov.f32 %f1, 0f40000000; mov.f32 %f2, 0f40400000; mad.f32 %f3, %f1, %f2, 0f3f800000; st.global.f32 [%q1], %f3;", sm=20,
                             version="1.4", size=""), [0x40e00000]),
     "a mark before the text": ("\ufeff" + kernel("st.global.u32 [%q1], 1;"), [1]),
-    "another kernel's instruction": (kernel("st.global.u32 [%q1], 1;", before=".entry other() { .reg .b32 %x; { istypep.texref %x, %x; } }"
+    "another kernel's instruction": (kernel("st.global.u32 [%q1], 1;", before=".entry other() { .reg .b32 %x; { tcgen05.alloc %x, %x; } }"
                                             ".func lost() { nonsense; } .func (.reg .b32 %a) gone(.reg .b32 %b) { nonsense; }"), [1]),
-    "what is not executed": (kernel("istypep.texref %p1, %q1;"), None, "'istypep' is an instruction that the simulated GPU does not execute"),
+    "what is not executed": (kernel("tcgen05.alloc %p1, %q1;"), None, "'tcgen05' is an instruction that the simulated GPU does not execute"),
     "no surface": (kernel("sust.b.1d.b32.trap [%q1, {%r1}], {%r1};"), None, "texture"),
     "bulk copies": (kernel("mov.u32 %r1, b; mov.u32 %r2, s; mov.u32 %r3, 7; st.global.u32 [%q1+20], %r3; mbarrier.init.shared.b64 [%r1], 1;"
                            "mbarrier.arrive.expect_tx.shared.b64 %q2, [%r1], 32;"
@@ -203,7 +220,7 @@ CASES = {
     "malloc without a heap": (kernel("{ .param .b64 n; st.param.b64 [n], 16; .param .b64 p; call.uni (p), malloc, (n); ld.param.b64 %q2, [p]; }"
                                      "st.global.u64 [%q1], %q2; st.global.u32 [%q1+8], 3;",
                                      before=".extern .func (.param .b64 p) malloc (.param .b64 n);"), [0, 0, 3]),
-    "a function with it": (kernel("call lost, ();", before=".func lost() { .reg .pred %p; .reg .b64 %q; istypep.texref %p, %q; }"), None, "which is not executed: "),
+    "a function with it": (kernel("call lost, ();", before=".func lost() { .reg .pred %p; .reg .b64 %q; tcgen05.alloc %p, %q; }"), None, "which is not executed: "),
     "a register hides a special one": (kernel("{ .reg .u32 %clock, %tid; mov.u32 %clock, 5; mov.u32 %tid, 6; add.u32 %r1, %clock, %tid; }"
                                               "mov.u32 %r2, %clock; setp.eq.u32 %p1, %r2, 5; selp.u32 %r2, 1, 0, %p1; mov.u32 %r3, %tid.x;"
                                               "st.global.v4.u32 [%q1], {%r1, %r2, %r3, %r3};"), [11, 0, 0, 0]),

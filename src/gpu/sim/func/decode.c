@@ -132,6 +132,9 @@ int decode_param_place(struct decoder *d, struct decode_frame *caller, const str
 		       const struct ptx_param *q, uint64_t *slot)
 {
 	if (o->kind != PTX_OPND_SYMBOL) {
+		if (!q->size)
+			return decode_fail(d, "'%s' has no size of its own: a .param variable is passed to it",
+					   q->name);
 		d->local_bytes = (d->local_bytes + 15) & ~15ull;
 		*slot = d->local_bytes;
 		d->local_bytes += q->size;
@@ -151,7 +154,7 @@ int decode_param_place(struct decoder *d, struct decode_frame *caller, const str
 		size = k < caller->f->param_count ? caller->f->params[k].size
 						  : caller->f->rets[k - caller->f->param_count].size;
 	}
-	if (o->offset || size != q->size)
+	if (o->offset || (q->size && size != q->size))
 		return decode_fail(d, "'%s' has %u bytes, what is passed has %llu", q->name, q->size,
 				   (unsigned long long)size);
 	return 0;

@@ -199,6 +199,9 @@ int decode_jump(struct decoder *d, struct decode_frame *f, const struct ptx_inst
 int decode_tensor(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in,
 		  const struct decode_place *shared, uint16_t on, bool load, uint16_t *bytes);
 int decode_keep_row(struct decoder *d, uint16_t row); /* in program->many */
+/* A record reads at most FUNC_READS rows: those of a large operation are waited for by records before it. */
+int decode_wait_for(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, const uint16_t *row,
+		    unsigned n);
 int decode_result(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_inst *in,
 		  unsigned bytes); /* dst, or a sink */
 bool decode_is_pred(const struct decode_frame *f, const struct ptx_operand *o);
@@ -245,6 +248,7 @@ int decode_stack_back(struct decoder *d, struct decode_frame *f, const struct pt
 int decode_stack(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
 /* decode_query.c */
 int decode_query(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
+int decode_kind(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
 int decode_tensormap(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
 int decode_multimem(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
 /* decode_texture.c */

@@ -141,7 +141,7 @@ static bool fits(const struct ptx_param *a, uint32_t n, const struct ptx_param *
 	if (n != m)
 		return false;
 	for (uint32_t k = 0; k < n; k++)
-		if (a[k].size != b[k].size)
+		if (a[k].size != b[k].size && a[k].size && b[k].size) /* one without a size takes any */
 			return false;
 	return true;
 }

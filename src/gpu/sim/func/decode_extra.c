@@ -335,6 +335,8 @@ int decode_extra(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 		return cluster(d, f, in);
 	case PTX_OP_CREATEPOLICY:
 		return policy(d, f, in);
+	case PTX_OP_ISTYPEP:
+		return decode_kind(d, f, in);
 	case PTX_OP_TXQ:
 	case PTX_OP_SUQ:
 		return decode_query(d, f, in);

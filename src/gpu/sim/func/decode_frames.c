@@ -122,8 +122,9 @@ static int region_new(struct decoder *d, int32_t index)
 	struct decode_region *g = &d->region[d->regions];
 	const uint32_t all = f->param_count + f->ret_count;
 	for (uint32_t k = 0; k < all; k++)
-		if (handed(f, k)->reg >= 0)
-			return decode_fail(d, "'%s' calls itself and takes registers, which is not executed", f->name);
+		if (handed(f, k)->reg >= 0 || !handed(f, k)->size)
+			return decode_fail(d, "'%s' calls itself and takes %s, which is not executed", f->name,
+					   handed(f, k)->size ? "registers" : "an array without a size");
 	*g = (struct decode_region){.func = index, .box = align_up(d->local_bytes), .bytes = place_of(f, all)};
 	d->local_bytes = g->box + g->bytes;
 	for (uint32_t k = 0; k < d->m->var_count; k++) {

@@ -565,7 +565,6 @@ int decode_inst(struct decoder *d, struct decode_frame *f, const struct ptx_inst
 	case PTX_OP_RED:
 		return decode_memory(d, f, in);
 	case PTX_OP_TEX:
-	case PTX_OP_TEX_MORE:
 	case PTX_OP_TLD4:
 		return decode_texture(d, f, in);
 	case PTX_OP_SULD:

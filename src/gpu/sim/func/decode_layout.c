@@ -111,6 +111,9 @@ static void place_all(struct decoder *d, const bool *used)
 				dynamic = dynamic < alignment(v) ? alignment(v) : dynamic;
 			}
 			break;
+		case PTX_TEX:
+			d->address[k] = FUNC_TEXTURE_NAMED + k;
+			break;
 		case PTX_LOCAL:
 		case PTX_PARAM:
 			if (used[k] && !decode_is_framed(d, (int32_t)k))

@@ -44,21 +44,6 @@ static unsigned elements(const struct ptx_inst *in, unsigned k)
 	return in->operand[k].kind == PTX_OPND_VECTOR ? in->operand[k].count : 1;
 }
 
-/* A record reads at most FUNC_READS rows: those of a large operation are waited for by records before it. */
-static int wait_for(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, const uint16_t *row,
-		    unsigned n)
-{
-	struct decode_record r;
-	for (unsigned k = 0; k < n; k++) {
-		if (k % (FUNC_READS - 1) == 0)
-			DECODE_TRY(decode_begin(d, f, in, &r));
-		decode_reads(d, &r, row[k]);
-		if (k + 1 == n || (k + 1) % (FUNC_READS - 1) == 0)
-			DECODE_TRY(decode_emit(d, &r));
-	}
-	return 0;
-}
-
 /* A record writes at most FUNC_WRITES rows: records behind it stand for the others, so that they are known to be made here. */
 static int made(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, const struct decode_record *first,
 		const uint16_t *row, unsigned n)
@@ -121,7 +106,7 @@ static int product(struct decoder *d, struct decode_frame *f, const struct ptx_i
 	}
 	const unsigned results = d->many[at]; /* they come first, and are not read */
 	if (count - results > FUNC_READS)
-		DECODE_TRY(wait_for(d, f, in, all + results, count - results));
+		DECODE_TRY(decode_wait_for(d, f, in, all + results, count - results));
 	DECODE_TRY(decode_begin(d, f, in, &r));
 	for (unsigned x = results; x < count; x++)
 		decode_reads(d, &r, all[x]);
@@ -216,7 +201,7 @@ static int warpgroup(struct decoder *d, struct decode_frame *f, const struct ptx
 		DECODE_TRY(decode_value(d, f, &r, in, 3, 4, &all[count]));
 		DECODE_TRY(decode_keep_row(d, all[count++]));
 	}
-	DECODE_TRY(wait_for(d, f, in, all, count));
+	DECODE_TRY(decode_wait_for(d, f, in, all, count));
 	DECODE_TRY(decode_begin(d, f, in, &r));
 	r.i.a = FUNC_NONE;
 	if (!in_registers)

@@ -136,6 +136,44 @@ static int large(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 	return 0;
 }
 
+static bool written_before(const struct ptx_operand *to, unsigned k, const struct ptx_operand *from)
+{
+	for (unsigned n = 0; n < k && from->kind == PTX_OPND_REG; n++)
+		if (to[n].kind == PTX_OPND_REG && to[n].reg == from->reg)
+			return true;
+	return false;
+}
+
+/* One move an element. All are read before one is written: those that would come too late are kept first. */
+static int vector(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
+{
+	const struct ptx_operand *to = &in->vec[in->operand[0].index], *from = &in->vec[in->operand[1].index];
+	const bool wide = ptx_type_bytes((enum ptx_type)in->type) == 8;
+	const unsigned op = wide ? EXEC_mov_64 : EXEC_mov_32;
+	uint16_t kept[4], row = FUNC_NONE;
+	struct ptx_inst one = *in;
+	one.vec_width = 1;
+	for (unsigned k = 0; k < in->vec_width; k++)
+		if (written_before(to, k, &from[k])) {
+			DECODE_TRY(decode_new_row(d, wide, &kept[k]));
+			DECODE_TRY(decode_reg(d, f, from[k].reg, &row));
+			DECODE_TRY(move(d, f, in, op, kept[k], row, FUNC_NONE));
+		}
+	for (unsigned k = 0; k < in->vec_width; k++) {
+		if (to[k].kind == PTX_OPND_SINK)
+			continue;
+		one.operand[0] = to[k];
+		one.operand[1] = from[k];
+		if (!written_before(to, k, &from[k])) {
+			DECODE_TRY(decode_mov(d, f, &one));
+			continue;
+		}
+		DECODE_TRY(decode_reg(d, f, to[k].reg, &row));
+		DECODE_TRY(move(d, f, in, op, row, kept[k], FUNC_NONE));
+	}
+	return 0;
+}
+
 int decode_mov(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
 	struct decode_record r;
@@ -145,6 +183,8 @@ int decode_mov(struct decoder *d, struct decode_frame *f, const struct ptx_inst 
 		return in->operand[1].kind == PTX_OPND_SREG ? read_pred(d, f, in) : decode_logic_pred(d, f, in);
 	if (in->type == PTX_B128)
 		return large(d, f, in);
+	if (in->vec_width > 1)
+		return vector(d, f, in);
 	if (in->operand[0].kind == PTX_OPND_VECTOR)
 		return unpack(d, f, in);
 	if (in->operand[1].kind == PTX_OPND_VECTOR)

@@ -38,16 +38,62 @@ int decode_query(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 			return decode_not(d, in);
 		r.i.op = EXEC_query;
 		r.i.more[0] = (uint16_t)all[k].what;
-		if (o->has_reg) {
+		const bool named = !o->has_reg && o->sym >= 0 && d->m->vars[o->sym].space == PTX_TEX;
+		if (named) {
+			DECODE_TRY(decode_literal(d, decode_symbol(d, f, o->sym), true, &r.i.a));
+		} else if (o->has_reg && decode_reg_wide(f, o->reg)) {
 			DECODE_TRY(decode_reg(d, f, o->reg, &r.i.a));
 			decode_reads(d, &r, r.i.a);
-		} else { /* what the module names is bound to nothing */
-			r.i.op = EXEC_mov_32;
-			DECODE_TRY(decode_literal(d, 0, false, &r.i.a));
+		} else {
+			return decode_not(d, in);
 		}
 		return decode_emit(d, &r);
 	}
 	return decode_not(d, in);
+}
+
+/* istypep: whether an address is that of a variable of such a type. What a handle stands for is no variable. */
+int decode_kind(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
+{
+	const enum ptx_opaque want = decode_word(in, "texref")	     ? PTX_TEXREF
+				     : decode_word(in, "samplerref") ? PTX_SAMPLERREF
+				     : decode_word(in, "surfref")    ? PTX_SURFREF
+								     : PTX_OPAQUE_NONE;
+	struct decode_record r;
+	uint16_t yes, result, address;
+	if (in->operand_count != 2 || want == PTX_OPAQUE_NONE || !decode_is_pred(f, &in->operand[0]) ||
+	    in->operand[1].kind != PTX_OPND_REG || !decode_reg_wide(f, in->operand[1].reg))
+		return decode_not(d, in);
+	DECODE_TRY(decode_constant_pred(d, f, in, 0, &yes));
+	DECODE_TRY(decode_reg(d, f, in->operand[1].reg, &address));
+	for (uint32_t k = 0; k < d->m->var_count; k++) {
+		if (d->m->vars[k].space != PTX_TEX || d->m->vars[k].opaque != want)
+			continue;
+		DECODE_TRY(decode_begin(d, f, in, &r));
+		r.i.op = (uint16_t)decode_compare(PTX_EQ, PTX_U64);
+		DECODE_TRY(decode_new_pred(d, &r.i.dst));
+		r.i.a = address;
+		DECODE_TRY(decode_literal(d, d->address[k], true, &r.i.b));
+		decode_reads(d, &r, address);
+		decode_writes(&r, DECODE_PRED_SLOT + r.i.dst);
+		const uint16_t same = r.i.dst;
+		DECODE_TRY(decode_emit(d, &r));
+		DECODE_TRY(decode_begin_on(d, f, in, &r, same));
+		r.i.op = EXEC_pred_set;
+		r.i.dst = yes;
+		r.i.imm = 1;
+		decode_writes(&r, DECODE_PRED_SLOT + yes);
+		DECODE_TRY(decode_emit(d, &r));
+	}
+	DECODE_TRY(decode_begin(d, f, in, &r));
+	DECODE_TRY(decode_dest(d, f, &r, &in->operand[0], &result));
+	r.i.op = EXEC_pred;
+	r.i.dst = result;
+	r.i.a = yes;
+	r.i.more[0] = PTX_OP_MOV;
+	r.i.more[1] = 0;
+	decode_reads(d, &r, DECODE_PRED_SLOT + yes);
+	return decode_emit(d, &r);
 }
 
 /* ---- tensormap ---- */

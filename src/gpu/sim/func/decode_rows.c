@@ -85,6 +85,20 @@ int decode_keep_row(struct decoder *d, uint16_t row)
 	return 0;
 }
 
+int decode_wait_for(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, const uint16_t *row,
+		    unsigned n)
+{
+	struct decode_record r;
+	for (unsigned k = 0; k < n; k++) {
+		if (k % (FUNC_READS - 1) == 0)
+			DECODE_TRY(decode_begin(d, f, in, &r));
+		decode_reads(d, &r, row[k]);
+		if (k + 1 == n || (k + 1) % (FUNC_READS - 1) == 0)
+			DECODE_TRY(decode_emit(d, &r));
+	}
+	return 0;
+}
+
 bool decode_reg_wide(const struct decode_frame *f, int32_t reg)
 {
 	return ptx_type_bytes((enum ptx_type)f->f->regs[reg].type) == 8;
@@ -191,9 +205,6 @@ int decode_source(struct decoder *d, struct decode_frame *f, struct decode_recor
 			decode_reads(d, r, *row + DECODE_HALF_ROWS);
 		return 0;
 	case PTX_OPND_SYMBOL:
-		if (o->sym >= 0 && d->m->vars[o->sym].space == PTX_TEX)
-			return decode_fail(
-			    d, "the address of a texture is not known here; pass a handle as a .u64 parameter");
 		return address_row(d, f, r, decode_symbol(d, f, o->sym) + (uint64_t)o->offset,
 				   ptx_type_bytes(type) == 8, row);
 	case PTX_OPND_FUNC:

@@ -56,10 +56,22 @@ enum {
 	TEX_CUBE = 1 << 4,	   /* three coordinates are a direction, to one of six layers */
 	TEX_GATHER = 1 << 5,	   /* four texels of one channel, which has 2 bits here: */
 	TEX_CHANNEL = 6,
+	TEX_HALF = 1 << 8,     /* results are binary16, */
+	TEX_PAIRS = 1 << 9,    /* or two of them in each of two registers */
+	TEX_FURTHER = 1 << 10, /* there are further rows, in program->many from here on: */
+	TEX_MANY = 32,
 	SURFACE_CLAMP = 1 << 8,	  /* of a surface: what is outside lies at the edge ... */
 	SURFACE_ZERO = 1 << 9,	  /* ... or reads as 0 and is not written; else it is a fault */
 	SURFACE_BYTES = 10,	  /* 5 bits: of an access */
 	SURFACE_TEXELS = 1 << 15, /* the first coordinate counts them, not bytes */
+};
+
+enum {					       /* further rows of a texture read, FUNC_NONE: none */
+       TEX_MORE_LAYER,			       /* of an array of cubes */
+       TEX_MORE_SAMPLE,			       /* of several: there is but number 0 */
+       TEX_MORE_OFFSET,			       /* texels, in each of three dimensions */
+       TEX_MORE_SAMPLER = TEX_MORE_OFFSET + 3, /* the texture whose filter and address modes count; 64 bits */
+       TEX_MORE
 };
 
 enum exec_query { /* more[0]: what of a texture or surface */

@@ -257,6 +257,7 @@ static void copy_lane(struct func_warp *w, const struct func_inst *i, uint32_t l
 	to -= to - FUNC_SHARED_WINDOW < FUNC_WINDOW_BYTES ? FUNC_SHARED_WINDOW : 0;
 	uint8_t *p = to & (i->bytes - 1u) ? NULL : shared(w, to, i->bytes, true);
 	if (!p) {
+		w->fault_space = PTX_SHARED;
 		fault(w, lane, to, to & (i->bytes - 1u) ? FUNC_FAULT_ALIGN : FUNC_FAULT_BOUNDS);
 		return;
 	}

@@ -48,6 +48,8 @@
 #define FUNC_MODULE_BASE    0x08000000ull   /* .global variables of the module, laid out by decode from here */
 #define FUNC_GLOBAL_BASE    0x10000000ull   /* launch buffers from here */
 #define FUNC_TEXTURE_HANDLE 0x7e00000001ull /* of the launch's first texture; the next ones follow. No address */
+#define FUNC_TEXTURE_NAMED                                                                                             \
+	0x7d00000000ull /* variable n of the module, which is a texture or a surface. No address, either */
 
 /* What time/ has to do about an instruction. */
 enum func_kind {
@@ -253,6 +255,7 @@ struct func_texture {
 	uint8_t fraction_bits; /* of a filter's weights; 0: 8 (CUDA C++ Programming Guide, texture fetching) */
 	uint8_t address[3];    /* enum func_texture_address; WRAP and MIRROR only with normalized_coords */
 	bool normalized_values, normalized_coords, linear;
+	uint32_t border[4]; /* what lies outside with FUNC_TEXTURE_BORDER: bits of each channel */
 	uint64_t row_pitch,
 	    slice_pitch; /* bytes from row to row, slice to slice; with tiles: of a row padded to whole tiles */
 	uint32_t tile_bytes,
@@ -308,6 +311,9 @@ struct func_launch {
 	struct func_memory *memory;
 	const struct func_texture *texture;
 	uint32_t texture_count;
+	const uint64_t
+	    *named; /* by variables of the module: handles of what is bound to them, 0: nothing. May be NULL */
+	uint32_t named_count;
 	uint64_t host_base, host_bytes; /* of the memory: what is the host's */
 	bool independent;		/* threads, instead of a reconvergence stack: func_paths.h */
 	bool fallthrough_first;		/* of a branch's two paths; else the taken one */
@@ -383,8 +389,8 @@ struct func_warp {
 	 * lane; after a fault, of fault_lane. */
 	uint8_t space;
 	uint8_t fault; /* enum func_fault; the instruction has changed no more lanes than those before fault_lane */
-	uint8_t fault_lane;
-	uint8_t texels; /* of the latest texture read: texels a lane, and bytes of each */
+	uint8_t fault_lane, fault_space; /* enum ptx_space; 0: the instruction's */
+	uint8_t texels;			 /* of the latest texture read: texels a lane, and bytes of each */
 	uint8_t texel_bytes;
 	uint64_t fault_address;
 	/* Address of each lane of the mask within its space (window taken off): the block's, until its next access. */

@@ -8,7 +8,7 @@ static const char *space_of(const struct func_warp *w, const struct func_inst *i
 	    [PTX_GENERIC] = "memory",	    [PTX_CONST] = "constant memory", [PTX_GLOBAL] = "global memory",
 	    [PTX_SHARED] = "shared memory", [PTX_LOCAL] = "local memory",    [PTX_PARAM] = "the parameters",
 	    [PTX_TEX] = "global memory"};
-	unsigned space = i->space == PTX_GENERIC ? w->space : i->space;
+	unsigned space = w->fault_space ? w->fault_space : i->space == PTX_GENERIC ? w->space : i->space;
 	return space < PTX_SPACES && name[space] ? name[space] : "memory";
 }
 

@@ -124,6 +124,7 @@ void func_upper_fault(struct func_warp *w)
 	w->fault = w->upper->fault;
 	w->fault_lane = (uint8_t)(w->upper->fault_lane + FUNC_LANES);
 	w->fault_address = w->upper->fault_address;
+	w->fault_space = w->upper->fault_space;
 	w->space = w->upper->space;
 }
 

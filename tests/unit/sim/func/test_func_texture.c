@@ -13,7 +13,7 @@
 
 #define LANES 32
 
-static const char head[] = ".version 8.0\n.target sm_70\n.address_size 64\n"
+static const char head[] = ".version 8.0\n.target sm_70\n.address_size 64\n.global .texref n;\n"
 			   ".entry k(.param .u64 out, .param .u64 in, .param .u64 tex)\n{\n"
 			   ".reg .u64 %o, %i, %t, %w;\n.reg .b32 %l, %a, %b, %c, %d, %x, %y, %z;\n.reg .pred %p;\n"
 			   "ld.param.u64 %o, [out];\nld.param.u64 %i, [in];\nld.param.u64 %t, [tex];\nmov.u32 %l, "
@@ -26,7 +26,8 @@ static const char tail[] = "\nst.global.v4.b32 [%o], {%a, %b, %c, %d};\nret;\n}\
 struct bench {
 	struct func_fixture f;
 	struct func_region *texels;
-	struct func_texture t;
+	struct func_texture t, sampler;
+	uint64_t bound; /* to n */
 	float x[LANES][3];
 	int32_t n[LANES][3];
 	uint32_t active;
@@ -60,14 +61,17 @@ static void load(struct bench *b, const char *line)
 static int start(struct bench *b, bool floats, struct func_outcome *end, uint64_t handle)
 {
 	uint64_t params[3] = {FIXTURE_OUT, FIXTURE_IN, handle};
+	const struct func_texture both[2] = {b->t, b->sampler};
 	struct func_launch l = {.program = b->f.program,
 				.grid = {1, 1, 1},
 				.block = {LANES, 1, 1},
 				.warp_size = LANES,
 				.params = (const uint8_t *)params,
 				.memory = &b->f.memory,
-				.texture = &b->t,
-				.texture_count = 1};
+				.texture = both,
+				.texture_count = b->sampler.dimensions ? 2 : 1,
+				.named = &b->bound,
+				.named_count = 1};
 	for (int k = 0; k < LANES; k++) {
 		uint32_t on = b->active >> k & 1;
 		memcpy(b->f.in->data + k * 16, floats ? (const void *)b->x[k] : (const void *)b->n[k], 12);
@@ -262,7 +266,7 @@ static void three_dimensions(void **state)
 	filtered(3, "tex.3d.v4.f32.f32 {%a, %b, %c, %d}, [%t, {%x, %y, %z, %z}];");
 }
 
-/* Integer coordinates name a texel, whatever the filter; bits come back as they are. */
+/* Integer coordinates name a texel, whatever the filter and the mode of addresses; bits come back as they are. */
 static void whole_texels(void **state)
 {
 	(void)state;
@@ -294,15 +298,185 @@ static void whole_texels(void **state)
 				uint32_t want = 0;
 				bool in = c < t->channels;
 				for (int k = 0; k < 2; k++) {
-					bool outside = at[k] < 0 || at[k] >= t->size[k];
-					in &= !(outside && t->address[k] == FUNC_TEXTURE_BORDER);
-					at[k] = at[k] < 0 ? 0 : outside ? t->size[k] - 1 : at[k];
+					in &= at[k] >= 0 && at[k] < t->size[k];
+					at[k] = in ? at[k] : 0;
 				}
 				if (in)
 					value_at(&b, at, c, &want);
 				assert_int_equal(b.out[l][c], want);
 			}
 	}
+	fixture_close(&b.f);
+}
+
+/* Texels of one channel that count from 0 on, read at places from -3 to 8. */
+static void open_counted(struct bench *b, uint32_t width, uint32_t height, uint32_t layers)
+{
+	open_bench(b);
+	b->t = (struct func_texture){.base = TEXELS_AT,
+				     .dimensions = 2,
+				     .size = {width, height, layers ? layers : 1},
+				     .layered = layers,
+				     .type = PTX_F32,
+				     .channels = 1,
+				     .texel_bytes = 4,
+				     .row_pitch = width * 4ull,
+				     .slice_pitch = width * height * 4ull};
+	for (uint32_t k = 0; k < width * height * (layers ? layers : 1); k++) {
+		const float f = (float)k;
+		memcpy(b->texels->data + k * 4, &f, 4);
+	}
+	for (int k = 0; k < LANES; k++)
+		for (int n = 0; n < 3; n++)
+			b->x[k][n] = (float)(b->n[k][n] = (k * (n + 3) + n) % 12 - 3);
+}
+
+static float result(const struct bench *b, int lane, int c)
+{
+	float f;
+	memcpy(&f, &b->out[lane][c], 4);
+	return f;
+}
+
+static void offsets_and_residency(void **state)
+{
+	struct bench b;
+	(void)state;
+	open_counted(&b, 6, 5, 0);
+	load(&b, "tex.2d.v4.f32.s32 {%a, %b, %c, %d}|%p, [%t, {%x, %y}], {1, -2};\nselp.b32 %d, 1, 0, %p;");
+	run(&b, false);
+	for (int l = 0; l < LANES; l++) {
+		const int x = b.n[l][0] + 1, y = b.n[l][1] - 2, in = x >= 0 && x < 6 && y >= 0 && y < 5;
+		assert_true(result(&b, l, 0) == (float)(in ? 6 * y + x : 0));
+		assert_int_equal(b.out[l][3], 1);
+	}
+	fixture_close(&b.f);
+	open_counted(&b, 6, 5, 0);
+	b.t.linear = true;
+	load(&b, "tex.level.2d.v4.f32.f32 {%a, %b, %c, %d}, [%t, {%x, %y}], %y, {-1, 3};");
+	for (int l = 0; l < LANES; l++) {
+		b.x[l][0] = 2.75f;
+		b.x[l][1] = -0.5f;
+	}
+	run(&b, true);
+	for (int l = 0; l < LANES; l++)
+		assert_true(result(&b, l, 0) == 6 * 2 + 1.25f);
+	fixture_close(&b.f);
+}
+
+static void halves(void **state)
+{
+	struct bench b;
+	(void)state;
+	open_counted(&b, 8, 1, 0);
+	b.t.channels = 4;
+	b.t.texel_bytes = 16;
+	b.t.size[0] = 2;
+	load(&b, "tex.2d.v2.f16x2.s32 {%a, %b}, [%t, {1, 0}];\n{ .reg .b16 %h<4>; tex.2d.v4.f16.s32 {%h0, %h1, %h2, "
+		 "%h3}, [%t, {0, 0}];"
+		 "mov.b32 %c, {%h0, %h1}; mov.b32 %d, {%h2, %h3}; }");
+	run(&b, false);
+	assert_int_equal(b.out[3][0], 0x45004400); /* 4, 5 */
+	assert_int_equal(b.out[3][1], 0x47004600);
+	assert_int_equal(b.out[3][2], 0x3c000000); /* 0, 1 */
+	assert_int_equal(b.out[3][3], 0x42004000);
+	fixture_close(&b.f);
+}
+
+/* Faces of one texel each. */
+static void arrays_of_cubes(void **state)
+{
+	struct bench b;
+	(void)state;
+	open_counted(&b, 1, 1, 18);
+	b.t.normalized_coords = true;
+	load(&b, "mov.b32 %a, 0;\n{ .reg .u32 %w1; and.b32 %w1, %l, 3; tex.acube.v4.f32.f32 {%a, %b, %c, %d}, [%t, "
+		 "{%w1, %x, %y, %z}];"
+		 "tld4.r.acube.v4.f32.f32 {%x, %b, %c, %d}, [%t, {%w1, %x, %y, %z}]; }");
+	for (int l = 0; l < LANES; l++)
+		for (int n = 0; n < 3; n++)
+			b.x[l][n] = n != l % 3 ? 0.25f : l & 1 ? -2 : 2;
+	run(&b, true);
+	for (int l = 0; l < LANES; l++) {
+		const int cube = (l & 3) < 3 ? l & 3 : 2, face = 6 * cube + 2 * (l % 3) + (l & 1);
+		for (int c = 0; c < 4; c++)
+			assert_true(result(&b, l, c) == (float)face);
+	}
+	fixture_close(&b.f);
+}
+
+static void gathers_of_layers(void **state)
+{
+	struct bench b;
+	(void)state;
+	open_counted(&b, 4, 3, 2);
+	load(&b, "tld4.r.a2d.v4.f32.f32 {%a, %b, %c, %d}, [%t, {1, %x, %y, %y}], {1, 0};");
+	for (int l = 0; l < LANES; l++)
+		b.x[l][0] = b.x[l][1] = 1;
+	run(&b, true);
+	assert_true(result(&b, 0, 0) == 12 + 5 && result(&b, 0, 1) == 12 + 6 && result(&b, 0, 2) == 12 + 2 &&
+		    result(&b, 0, 3) == 12 + 1);
+	fixture_close(&b.f);
+}
+
+static void samplers_and_samples(void **state)
+{
+	struct bench b;
+	(void)state;
+	open_counted(&b, 4, 4, 0);
+	b.sampler = b.t;
+	b.sampler.normalized_coords = true;
+	b.sampler.address[0] = FUNC_TEXTURE_WRAP;
+	load(&b, "mov.b32 %a, 0;\n{ .reg .u64 %s; add.u64 %s, %t, 1; tex.2d.v4.f32.f32 {%a, %b, %c, %d}, [%t, %s, "
+		 "{1.375, 0.5}];"
+		 "tex.base.2dms.v4.f32.s32 {%b, %c, %d, %x}, [%t, {0, 3, 2, 0}]; }");
+	run(&b, true);
+	assert_true(result(&b, 7, 0) == 4 * 2 + 1);
+	assert_true(result(&b, 7, 1) == 4 * 2 + 3);
+	fixture_close(&b.f);
+}
+
+static void formatted_stores(void **state)
+{
+	struct bench b;
+	uint16_t halves[4];
+	(void)state;
+	open_counted(&b, 32, 2, 0);
+	b.t.type = PTX_F16;
+	b.t.channels = 2;
+	load(&b, "mov.b32 %a, 0;\n{ .reg .f32 %u; cvt.rn.f32.u32 %u, %l; sust.p.2d.v4.b32.trap [%t, {%l, 1}], {%u, "
+		 "0f40200000, %u, %u};"
+		 "sust.p.2d.b32.zero [%t, {99, 1}], %u; }");
+	run(&b, true);
+	memcpy(halves, b.texels->data + (32 + 3) * 4, sizeof halves);
+	assert_int_equal(halves[0], 0x4200); /* 3 */
+	assert_int_equal(halves[1], 0x4100); /* 2.5 */
+	assert_int_equal(halves[2], 0x4400); /* 4 */
+	fixture_close(&b.f);
+	open_counted(&b, 32, 2, 0);
+	b.t.type = PTX_S8;
+	b.t.channels = 4;
+	load(&b, "sust.p.2d.v4.b32.trap [%t, {%l, 1}], {-129, 127, 128, -5};");
+	run(&b, true);
+	memcpy(halves, b.texels->data + 32 * 4, sizeof halves);
+	assert_int_equal(halves[0], 0x7f80);
+	assert_int_equal(halves[1], 0xfb7f);
+	fixture_close(&b.f);
+}
+
+static void names_of_the_module(void **state)
+{
+	struct bench b;
+	(void)state;
+	open_counted(&b, 6, 5, 0);
+	load(&b, "tex.2d.v4.f32.s32 {%a, %b, %c, %d}, [n, {2, 3}];\ntxq.width.b32 %b, [n];\nmov.u64 %t, n;\n"
+		 "tex.2d.v4.f32.s32 {%c, %x, %y, %z}, [%t, {3, 3}];");
+	run(&b, false);
+	for (int c = 0; c < 4; c++)
+		assert_int_equal(b.out[5][c], 0);
+	b.bound = FUNC_TEXTURE_HANDLE;
+	run(&b, false);
+	assert_true(result(&b, 5, 0) == 20 && b.out[5][1] == 6 && result(&b, 5, 2) == 21);
 	fixture_close(&b.f);
 }
 
@@ -333,9 +507,18 @@ static void handles_that_are_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(one_dimension),	     cmocka_unit_test(two_dimensions),
-	    cmocka_unit_test(three_dimensions),	     cmocka_unit_test(whole_texels),
+	    cmocka_unit_test(one_dimension),
+	    cmocka_unit_test(two_dimensions),
+	    cmocka_unit_test(three_dimensions),
+	    cmocka_unit_test(whole_texels),
 	    cmocka_unit_test(handles_that_are_none),
+	    cmocka_unit_test(offsets_and_residency),
+	    cmocka_unit_test(halves),
+	    cmocka_unit_test(arrays_of_cubes),
+	    cmocka_unit_test(gathers_of_layers),
+	    cmocka_unit_test(samplers_and_samples),
+	    cmocka_unit_test(formatted_stores),
+	    cmocka_unit_test(names_of_the_module),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ silicon: all
 	sed -n 's/^\([a-z][^ ]*\) .*/\1/p' tests/silicon/kernels.txt | FATHOM_THREADS=1 xargs -P $$(nproc) -n 1 \
 		$(BUILD)/tests/silicon/silicon sim:h200 tests/silicon > $(BUILD)/silicon.tsv
 	python3 tests/silicon/silicon_errors.py tests/silicon/h200.tsv $(BUILD)/silicon.tsv --markdown > doc/results/silicon.md
-	-python3 tests/silicon/silicon_predict.py $(BUILD)/fathom tests/recorded/h200.fathom.xz tests/silicon/h200.tsv --markdown > doc/results/predict-silicon.md
+	-python3 tests/silicon/silicon_predict.py $(BUILD)/fathom tests/silicon/h200.fathom.xz tests/silicon/h200.tsv --markdown > doc/results/predict-silicon.md
 
 format: setup-checks
 	python3 tools/check_style.py --format --write

@@ -16,19 +16,23 @@ struct lanes {
 	uint64_t v[PREDICT_LANES];
 	uint64_t known;	 /* lanes whose value is */
 	uint32_t buffer; /* 1 + number of the buffer that a pointer leads into, as far as can be seen; 0: none */
+	bool drawn;	 /* of addresses: those that are not known lie somewhere in what they belong to */
 };
 
 struct walker;
-/* What the instruction writes, for the lanes of mask. Loads from memory and everything else that is not followed give unknown
- * values. */
+/* What the instruction writes, for the lanes of mask. Loads from memory and everything else that is not followed give values that are
+ * not known but drawn: equal where all that decides them is equal. */
 void lane_execute(struct walker *w, const struct ptx_inst *in, uint64_t mask);
 struct lanes lane_operand(struct walker *w, const struct ptx_operand *o, uint8_t type);
+/* What an access goes to. An address that data decide is anywhere in its buffer, or in shared memory: it is drawn. */
+struct lanes lane_address(struct walker *w, const struct ptx_inst *in, uint64_t mask);
 
 /* ---- what a compiler makes of it: predict_native.c ---- */
 struct native {
 	struct ptx_func run;  /* the entry in the order in which it is executed */
 	struct ptx_func cost; /* the same instructions as the operations that they count as */
 	bool *operand;	      /* of each: it belongs to those that read its result, and takes no time */
+	bool *meets;	      /* of each: a branch behind which lanes that part would have to meet */
 	uint32_t registers;   /* of a thread, alive at once */
 };
 /* The compiler keeps to `registers` registers; 0: the order is that of the text. Returns 0, or -ENOTSUP with a
@@ -47,6 +51,7 @@ struct step { /* one warp instruction */
 	/* memory */
 	uint8_t space;
 	bool address_known;
+	bool address_drawn; /* where it is not known */
 	bool skip_l1;
 	uint32_t buffer; /* as in struct lanes */
 	uint32_t bytes;	 /* of one lane */
@@ -56,7 +61,7 @@ struct step { /* one warp instruction */
 struct walk { /* what all warps of a launch share */
 	const struct predict_request *q;
 	const struct ptx_func *entry; /* native.run */
-	const bool *operand;	      /* native.operand */
+	const bool *operand, *meets;  /* native's */
 	uint64_t *symbol;	      /* addresses of the module's variables, in their spaces */
 	uint64_t shared_static;
 	uint32_t warp_size, warps_per_block, sm_count;
@@ -73,6 +78,7 @@ struct walker {
 	uint32_t *turn; /* times each data-decided branch kept the warp in its loop, since it last left it */
 	uint32_t pc[PREDICT_LANES];
 	uint64_t alive;
+	uint64_t draws;		 /* of what no two atomics share */
 	uint32_t block[3], warp; /* numbers */
 };
 
@@ -129,13 +135,15 @@ enum timing_kind { KIND_OTHER, KIND_SINGLE, KIND_INTEGER, TIMING_KINDS };
 struct timing { /* of a PTX instruction */
 	enum timing_kind kind;
 	struct term issue, latency; /* cycles of one warp instruction */
+	double spread;		    /* of the issue, as far as other units may do the rest */
 	double turns;		    /* of the SM's issue that it takes: native instructions, as far as they are known */
 	uint32_t unit;		    /* number, 0: not known which */
 	double
 	    part; /* cycles of the unit that it takes at least: slower than others there, it may use a part of the unit only */
 	struct predict_class *cls;
 };
-#define TIMING_UNITS 16
+#define TIMING_UNITS	 16
+#define MODEL_SCHEDULERS 8
 struct model {		       /* findings, ready for use */
 	struct timing *timing; /* of each instruction of the entry */
 	char unit[TIMING_UNITS][64];
@@ -146,13 +154,19 @@ struct model {		       /* findings, ready for use */
 	struct term turn; /* of the SM for one instruction, or two independent ones of a warp; not there: one each */
 	struct term turn_extra; /* cycles after a branch that was taken */
 	struct term split,
-	    split_turn; /* cycles more where lanes part; from one warp of the SM that parts to the next */
+	    split_turn;	    /* cycles more where lanes part; from one warp of a scheduler that parts to the next */
+	struct term branch; /* of a scheduler, from one native branch to the next */
+	struct term meet;   /* cycles more of a branch at which lanes might part */
+	double meet_ops;    /* native branches that this takes besides the branch's own */
+	uint32_t schedulers;
 	struct term barrier, clock_hz, launch, sm_count, warp_size;
 	struct term l1_latency, l2_latency, memory_latency, shared_latency, constant_latency;
 	struct term l1_rate, l2_rate, l2_total, memory_total, shared_rate, load_issue;
 	struct term scattered; /* pieces a cycle that memory gives where no neighbours are read */
 	struct term l1_size, l2_size;
 	uint32_t piece, fill;	     /* bytes of a request; that memory moves for one */
+	double sides;		     /* of the L2: what is stored goes to each */
+	uint32_t far;		     /* bytes that the L2 gives at once: fewer keep it busy as long */
 	uint32_t l1_banks, l1_width; /* 0: the cache gives its pieces one after the other */
 	struct term l1_pass;
 	uint32_t banks, bank_width, bank_mode;
@@ -162,9 +176,12 @@ struct model {		       /* findings, ready for use */
 	    entry_bytes; /* requests that an SM can have waiting, 0: any number; bytes of a line of them, 0: of whole loads */
 	uint32_t warp_loads; /* loads that a warp can have waiting, 0: any number */
 	struct term atomic_same, atomic_latency;
-	struct term blocks; /* seconds from one block of the launch to the next, at least */
-	struct term refill; /* cycles from the end of a block to the next one in its place, at least */
-	struct term cold;   /* cycles until the first instruction is there */
+	struct term atomic_sector;	  /* cycles that a warp's atomics on one sector keep what does them */
+	double atomic_units, atomic_line; /* how many of these the L2 has; bytes that one of them is home of */
+	struct term blocks;		  /* seconds from one block of the launch to the next, at least */
+	struct term refill;		  /* cycles from the end of a block to the next one in its place, at least */
+	struct term cold;		  /* cycles until the first instruction is there */
+	struct term parameters;		  /* cycles until an SM that runs its first blocks has the parameters */
 	bool has_l1, has_l2;
 };
 /* predict_terms_memory.c: global memory and its caches; what holds waiting requests; code that was never run; shared memory. */
@@ -172,6 +189,8 @@ void terms_memory(struct model *m, struct terms *t);
 void terms_waiting(struct model *m, struct terms *t);
 void terms_cold(struct model *m, struct terms *t);
 void terms_shared(struct model *m, struct terms *t);
+void terms_atomics(struct model *m, struct terms *t);
+void terms_parameters(struct model *m, struct terms *t, const struct ptx_func *entry);
 int model_open(struct model *m, struct terms *t, const struct ptx_func *entry, struct predict_class **classes);
 
 /* ---- one SM: predict_pipe.c ---- */

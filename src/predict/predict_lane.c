@@ -1,5 +1,5 @@
-/* What is known of a warp's registers. Integers, predicates, addresses and the plain arithmetic of floating point are followed; what comes
- * from memory is not. */
+/* What is known of a warp's registers. Integers, predicates, addresses and the plain arithmetic of floating point are followed. What comes
+ * from memory is drawn: the same place gives the same value, and what is computed from it is not known either. */
 #include "predict/predict_impl.h"
 #include <math.h>
 #include <string.h>
@@ -131,6 +131,14 @@ static uint32_t buffer_of(uint64_t address)
 	return k < UINT32_MAX ? (uint32_t)k : 0;
 }
 
+/* Something that a and b decide, and nobody knows how: mixed as splitmix64 does it. */
+static uint64_t drawn(uint64_t a, uint64_t b)
+{
+	uint64_t v = (a ^ (b + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u) * 0x94d049bb133111ebu;
+	v = (v ^ v >> 31) * 0xbf58476d1ce4e5b9u;
+	return v ^ v >> 29;
+}
+
 static struct lanes constant(uint64_t v)
 {
 	struct lanes l = {.known = ~0ull, .buffer = buffer_of(v)};
@@ -191,6 +199,23 @@ struct lanes lane_operand(struct walker *w, const struct ptx_operand *o, uint8_t
 	default:
 		return l;
 	}
+}
+
+struct lanes lane_address(struct walker *w, const struct ptx_inst *in, uint64_t mask)
+{
+	const struct predict_request *q = w->all->q;
+	struct lanes l = lane_operand(w, &in->operand[in->op == PTX_OP_ST || in->op == PTX_OP_RED ? 0 : 1], PTX_U64);
+	const bool buffer = l.buffer && l.buffer <= w->all->entry->param_count && q->args[l.buffer - 1].buffer;
+	const uint64_t base = (uint64_t)(buffer ? l.buffer : 0) << BUFFER_SHIFT,
+		       bytes = buffer			 ? q->args[l.buffer - 1].bytes
+			       : in->space == PTX_SHARED ? w->all->shared_static + q->shared_bytes
+							 : 0;
+	for (uint64_t rest = bytes ? mask & ~l.known : 0; rest; rest &= rest - 1) {
+		const unsigned k = (unsigned)__builtin_ctzll(rest);
+		l.v[k] = base + (l.v[k] - base) % bytes;
+	}
+	l.drawn = bytes > 0;
+	return l;
 }
 
 static bool compare(uint8_t cmp, uint8_t type, uint64_t a, uint64_t b, bool *known)
@@ -399,14 +424,44 @@ static void assign(struct walker *w, const struct ptx_operand *to, const struct 
 	l->buffer = from->buffer;
 }
 
-static void forget(struct walker *w, const struct ptx_inst *in, const struct ptx_operand *o, uint64_t mask)
+/* from: what decides each lane's value. */
+static void forget(struct walker *w, const struct ptx_inst *in, const struct ptx_operand *o, uint64_t mask,
+		   const uint64_t *from, uint64_t element)
 {
 	if (o->kind == PTX_OPND_REG) {
-		w->reg[o->reg].known &= ~mask;
-		w->reg[o->reg].buffer = 0;
+		struct lanes *l = &w->reg[o->reg];
+		l->known &= ~mask;
+		l->buffer = 0;
+		for (uint64_t rest = mask; rest; rest &= rest - 1) {
+			const unsigned k = (unsigned)__builtin_ctzll(rest);
+			l->v[k] = cut(drawn(from[k], element), bits_of(in->type));
+		}
 	}
 	for (uint32_t k = 0; o->kind == PTX_OPND_VECTOR && k < o->count; k++)
-		forget(w, in, &in->vec[(uint32_t)o->index + k], mask);
+		forget(w, in, &in->vec[(uint32_t)o->index + k], mask, from, element + k);
+}
+
+/* What decides the result of an operation that is not followed: its operands, and of what the lanes do together, which lane it is. */
+static void forget_result(struct walker *w, const struct ptx_inst *in, uint64_t mask)
+{
+	const bool lanes = in->op == PTX_OP_SHFL, both = lanes || in->op == PTX_OP_MATCH || in->op == PTX_OP_TESTP,
+		   atomic = in->op == PTX_OP_ATOM;
+	uint64_t from[PREDICT_LANES];
+	for (unsigned k = 0; k < PREDICT_LANES; k++)
+		from[k] = drawn((uint64_t)in->op, (uint64_t)(lanes || atomic) * k + (uint64_t)atomic * w->draws);
+	w->draws += atomic;
+	if (in->op == PTX_OP_LD || in->op == PTX_OP_LDU) {
+		const struct lanes l = lane_address(w, in, mask);
+		memcpy(from, l.v, sizeof from);
+	}
+	for (uint32_t n = both ? 2 : 1; !atomic && n < in->operand_count; n++) {
+		const struct lanes x = lane_operand(w, &in->operand[n], in->type);
+		for (unsigned k = 0; k < PREDICT_LANES; k++)
+			from[k] = drawn(from[k], x.v[k]);
+	}
+	forget(w, in, &in->operand[0], mask, from, 0);
+	if (both)
+		forget(w, in, &in->operand[1], mask, from, 1);
 }
 
 /* A parameter that is loaded, whole or element by element. */
@@ -414,7 +469,8 @@ static void load_argument(struct walker *w, const struct ptx_inst *in, uint64_t 
 {
 	const struct ptx_operand *from = &in->operand[1], *to = &in->operand[0];
 	if (to->kind == PTX_OPND_VECTOR || from->has_reg || from->sym > -2) {
-		forget(w, in, to, mask);
+		const uint64_t same[PREDICT_LANES] = {0};
+		forget(w, in, to, mask, same, (uint64_t)from->offset);
 		return;
 	}
 	struct lanes l = argument(w, from->sym, from->offset);
@@ -438,6 +494,9 @@ static void set_predicates(struct walker *w, const struct ptx_inst *in, uint64_t
 		bool is = is_float(in->type)
 			      ? compare_floats(in->cmp, number_of(a.v[k], in->type), number_of(b.v[k], in->type))
 			      : compare(in->cmp, in->type, wide(a.v[k], in->type), wide(b.v[k], in->type), &known);
+		/* What is not known is as often true as not. */
+		if (!(yes.known >> k & 1))
+			is = drawn(drawn(a.v[k], b.v[k]), in->cmp) & 1;
 		yes.v[k] = also ? logic(in->boolop, is, p.v[k]) : is;
 		no.v[k] = also ? logic(in->boolop, !is, p.v[k]) : !is;
 		if (!known) {
@@ -481,13 +540,11 @@ void lane_execute(struct walker *w, const struct ptx_inst *in, uint64_t mask)
 	}
 	if (in->op == PTX_OP_ST || in->op == PTX_OP_RED || !in->operand_count)
 		return;
-	bool second = in->op == PTX_OP_SHFL || in->op == PTX_OP_MATCH || in->op == PTX_OP_TESTP;
+	bool together = in->op == PTX_OP_SHFL || in->op == PTX_OP_MATCH || in->op == PTX_OP_TESTP;
 	bool moves = in->op == PTX_OP_MOV || in->op == PTX_OP_SELP;
-	if (second || in->op == PTX_OP_LD || (!is_number(in->type) && !moves) || in->operand[0].kind != PTX_OPND_REG ||
-	    (in->op == PTX_OP_CVT && !is_number(in->type2))) {
-		forget(w, in, &in->operand[0], mask);
-		if (second)
-			forget(w, in, &in->operand[1], mask);
+	if (together || in->op == PTX_OP_LD || (!is_number(in->type) && !moves) ||
+	    in->operand[0].kind != PTX_OPND_REG || (in->op == PTX_OP_CVT && !is_number(in->type2))) {
+		forget_result(w, in, mask);
 		return;
 	}
 	bits = in->mods & PTX_WIDE ? 2 * bits_of(in->type) : bits_of(in->type);
@@ -497,15 +554,17 @@ void lane_execute(struct walker *w, const struct ptx_inst *in, uint64_t mask)
 			out.buffer = x[k].buffer;
 	}
 	out.known = known_of(in, x, n);
-	for (uint64_t rest = mask & out.known; rest; rest &= rest - 1) {
+	for (uint64_t rest = mask; rest; rest &= rest - 1) {
 		unsigned k = (unsigned)__builtin_ctzll(rest);
 		uint64_t v[3];
 		bool known = true;
 		for (unsigned i = 0; i < 3; i++)
 			v[i] = i < n ? wide(x[i].v[k], source_type(in, i)) : 0;
 		out.v[k] = calculate(in, v, &known);
-		if (!known)
-			out.known &= ~(1ull << k);
+		if (known)
+			continue;
+		out.known &= ~(1ull << k);
+		out.v[k] = drawn(drawn(v[0], v[1]), drawn(v[2], in->op));
 	}
 	assign(w, &in->operand[0], &out, mask, ~0ull, bits);
 }

@@ -7,24 +7,16 @@ static enum predict_end way(const struct pipe *p)
 	return p->q->end;
 }
 
-/* A launch that touches more than the L2 holds finds a share of it there that the same launch left. Victims are taken
- * to be drawn: what one access brings in takes the place of any other. */
-double memory_kept(const struct pipe *p)
+/* The same launch left what it touches in the L2 if all of it fits. Of more than that nothing is left when its turn comes
+ * again: what came later has taken its place. */
+bool memory_kept(const struct pipe *p)
 {
 	const struct predict_request *q = p->q->walk->q;
 	const double size = p->m->has_l2 ? pipe_pick(p, &p->m->l2_size) : 0;
-	double bytes = 0, kept = 0;
+	double bytes = 0;
 	for (uint32_t k = 0; k < q->entry->param_count; k++)
 		bytes += q->args[k].buffer ? (double)q->args[k].bytes : 0;
-	for (unsigned turn = 0; turn < 100 && q->warm && size > 0; turn++)
-		kept = exp(-(1 - kept) * bytes / size);
-	return kept;
-}
-
-/* Whether this is of that share. */
-static bool is_kept(const struct pipe *p, uint64_t n)
-{
-	return (double)(n * 0x9e3779b97f4a7c15u >> 40) < p->kept * 0x1p24;
+	return q->warm && bytes <= size;
 }
 
 /* The level at which a piece is found; brings it in if it is not there. */
@@ -42,7 +34,7 @@ static unsigned level_of(struct pipe *p, const struct step *s, uint64_t piece, b
 	/* What memory fills at once is there for the piece beside it; what other SMs bring takes room as well. */
 	double window = m->l2_size.there ? m->l2_size.value / m->fill / p->q->share : INFINITY;
 	const uint64_t n = piece * m->piece / m->fill;
-	return seen_touch(&p->l2_seen, n, window, &p->failed) || is_kept(p, n) ? PREDICT_L2 : PREDICT_MEMORY;
+	return seen_touch(&p->l2_seen, n, window, &p->failed) || p->kept ? PREDICT_L2 : PREDICT_MEMORY;
 }
 
 /* The level if the data decide the address. */
@@ -77,21 +69,31 @@ static double over(double bytes, double rate)
 	return rate > 0 ? bytes / rate : 0;
 }
 
-/* One piece: when its data are there. */
-static double bring(struct pipe *p, unsigned level, double t, bool load, uint32_t buffer)
+static bool is_atomic(const struct step *s)
+{
+	return s->in->op == PTX_OP_ATOM || s->in->op == PTX_OP_RED;
+}
+
+/* One piece: when its data are there. beside: what the L2 gives for another one of the access holds it. */
+static double bring(struct pipe *p, const struct step *s, unsigned level, double t, bool beside)
 {
 	const struct model *m = p->m;
-	double wait = 0, common = buffer && buffer < 64 ? p->common[buffer] : 0;
+	const bool load = s->in->op != PTX_OP_ST, named = s->buffer && s->buffer < 64;
+	double wait = 0, common = named ? p->common[s->buffer] : 0;
 	p->r->bytes[level] += level == PREDICT_MEMORY ? m->fill : m->piece;
-	if (level != PREDICT_L1) {
-		double cycles = over(m->piece * p->q->share, pipe_pick(p, &m->l2_total));
-		wait = fmax(wait, pipe_take(&p->l2, t, cycles) + cycles - t);
+	if (load && level != PREDICT_L1) {
+		const double cycles = over(m->piece, pipe_pick(p, &m->l2_rate));
+		wait = pipe_take(&p->link, t, cycles) + cycles - t;
+	}
+	if (level != PREDICT_L1 && !beside) {
+		double cycles = over(m->far * p->q->share * (load ? 1 : m->sides), pipe_pick(p, &m->l2_total));
+		wait = fmax(wait, pipe_take(load ? &p->l2 : &p->l2_in, t, cycles) + cycles - t);
 	}
 	if (level == PREDICT_MEMORY) {
 		double cycles = over(m->fill, pipe_pick(p, &m->memory_total)),
 		       lone = over(1, pipe_pick(p, &m->scattered));
-		if (load && buffer && buffer < 64 && lone > cycles && way(p) != END_FAST)
-			cycles += (lone - cycles) * p->lone[buffer];
+		if (load && named && lone > cycles && way(p) != END_FAST)
+			cycles += (lone - cycles) * (s->address_known ? p->lone[s->buffer] : 1);
 		cycles *= p->q->share * (1 - common) + common;
 		wait = fmax(wait, pipe_take(&p->memory, t, cycles) - t);
 	}
@@ -171,53 +173,115 @@ static double arrival(struct pipe *p, const struct step *s, uint64_t piece, unsi
 	return there;
 }
 
-/* Cycles in which the banks of the cache give what the lanes ask for. */
-static double passes(const struct pipe *p, const struct step *s)
+/* Cycles in which the banks of the cache give n pieces: each pass gives a row of each bank, and pieces are given whole. */
+static double passes(const struct pipe *p, const struct step *s, uint32_t n)
 {
 	const struct model *m = p->m;
-	return (1 + bank_conflicts(s, m->l1_banks, m->l1_width, m->l1_width)) * pipe_pick(p, &m->l1_pass);
+	const double rows = (double)n * m->piece / (m->l1_banks * m->l1_width);
+	return fmax(rows, 1 + bank_conflicts(s, m->l1_banks, m->l1_width, m->l1_width)) * pipe_pick(p, &m->l1_pass);
+}
+
+/* An access has addresses that are followed: its own, or drawn ones, which are what is expected. */
+static bool is_placed(const struct pipe *p, const struct step *s)
+{
+	return (s->address_known || (s->address_drawn && way(p) == END_EXPECTED)) && s->space != PTX_LOCAL &&
+	       s->space != PTX_TEX;
+}
+
+/* Pieces that an access touches. */
+static uint32_t touched(struct pipe *p, const struct step *s, uint64_t *piece)
+{
+	const struct model *m = p->m;
+	const uint32_t lanes = (uint32_t)__builtin_popcountll(s->mask);
+	if (is_placed(p, s))
+		return pieces_of(s, out_of_step(p, s) && way(p) == END_SLOW ? s->bytes : m->piece, piece);
+	if (s->space == PTX_LOCAL || way(p) == END_FAST)
+		return (lanes * s->bytes + m->piece - 1) / m->piece;
+	return lanes * ((s->bytes + m->piece - 1) / m->piece);
+}
+
+/* The level that has piece k of an access. Of a drawn one only this SM's L1 knows whether it was touched before. */
+static unsigned level_at(struct pipe *p, const struct step *s, const uint64_t *piece, uint32_t k)
+{
+	const struct model *m = p->m;
+	const bool load = s->in->op != PTX_OP_ST, atomic = is_atomic(s);
+	const uint64_t fill = is_placed(p, s) ? piece[k] * m->piece / m->fill : 0;
+	if (s->address_known && is_placed(p, s)) {
+		const unsigned level = level_of(p, s, piece[k], load && !atomic);
+		/* What is stored goes on to memory, now or later, once. */
+		if (load || way(p) == END_FAST)
+			return level;
+		return seen_touch(&p->stored, fill, INFINITY, &p->failed) || p->kept ? PREDICT_L2 : PREDICT_MEMORY;
+	}
+	unsigned level = level_unknown(p, s);
+	if (is_placed(p, s)) {
+		const double window = m->l1_size.there ? m->l1_size.value / m->piece : INFINITY;
+		if (load && !atomic && m->has_l1 && !s->skip_l1 &&
+		    seen_touch(&p->l1_seen, piece[k], window, &p->failed))
+			return PREDICT_L1;
+		level = level == PREDICT_L1 && m->has_l2 ? PREDICT_L2 : level;
+	}
+	return level == PREDICT_MEMORY && p->kept ? PREDICT_L2 : level;
+}
+
+/* The L2 gives as many bytes at once as it has in a sector: a piece beside one that is asked for costs nothing. */
+static bool is_beside(const struct pipe *p, const struct step *s, const uint64_t *piece, uint32_t k)
+{
+	const uint32_t each = p->m->far / p->m->piece;
+	for (uint32_t i = 0; i < k && is_placed(p, s); i++)
+		if (piece[i] / each == piece[k] / each)
+			return true;
+	return false;
+}
+
+/* How long atomics that leave at t wait for others of all SMs. The parts of the L2 share them by lines: a small buffer has few of them busy. */
+static double atomics_wait(struct pipe *p, const struct step *s, double t, uint32_t n)
+{
+	const struct model *m = p->m;
+	const uint32_t lanes = (uint32_t)__builtin_popcountll(s->mask);
+	const double bytes = s->buffer && s->buffer <= p->q->walk->q->entry->param_count
+				 ? (double)p->q->walk->q->args[s->buffer - 1].bytes
+				 : 0,
+		     common = s->buffer && s->buffer < 64 ? p->common[s->buffer] : 0;
+	bool one = s->address_known;
+	for (uint64_t rest = s->mask; rest; rest &= rest - 1)
+		one = one && s->address[__builtin_ctzll(rest)] == s->address[__builtin_ctzll(s->mask)];
+	const double lines = one && common > 0 ? 1 : bytes / m->atomic_line,
+		     units = fmax(1, fmin(m->atomic_units, lines));
+	const double busy = one ? lanes * pipe_pick(p, &m->atomic_same) * (common > 0 ? 1 : 1 / units)
+				: n * pipe_pick(p, &m->atomic_sector) / units;
+	return pipe_take(&p->atomics, t, busy * p->q->share) + busy * p->q->share - t;
+}
+
+/* Cycles of the path between the SM and what answers. */
+static double path_cycles(const struct pipe *p, const struct step *s, uint32_t n)
+{
+	const struct model *m = p->m;
+	const bool near = s->in->op != PTX_OP_ST && m->has_l1 && !s->skip_l1 && m->l1_rate.there;
+	const double rate = near ? pipe_pick(p, &m->l1_rate) : pipe_pick(p, &m->l2_rate);
+	const double cycles = rate > 0 ? n * m->piece / rate : pipe_pick(p, &m->load_issue) * fmax(1, s->bytes / 4.0);
+	if (near && is_placed(p, s) && m->l1_banks && way(p) != END_SLOW)
+		return passes(p, s, n);
+	return cycles;
 }
 
 static double global_access(struct pipe *p, const struct step *s, double t0, double *alone)
 {
 	uint64_t piece[STEP_PIECES];
 	const struct model *m = p->m;
-	bool load = s->in->op != PTX_OP_ST, atomic = s->in->op == PTX_OP_ATOM || s->in->op == PTX_OP_RED;
-	uint32_t lanes = (uint32_t)__builtin_popcountll(s->mask), n;
-	bool known = s->address_known && s->space != PTX_LOCAL && s->space != PTX_TEX;
-	const bool apart = known && out_of_step(p, s);
-	if (apart && way(p) == END_SLOW)
-		n = pieces_of(s, s->bytes, piece);
-	else if (known)
-		n = pieces_of(s, m->piece, piece);
-	else if (s->space == PTX_LOCAL || way(p) == END_FAST)
-		n = (lanes * s->bytes + m->piece - 1) / m->piece;
-	else
-		n = lanes * ((s->bytes + m->piece - 1) / m->piece);
-	/* What a single SM can ask for. */
-	const bool near = load && m->has_l1 && !s->skip_l1 && m->l1_rate.there;
-	double rate = near ? pipe_pick(p, &m->l1_rate) : pipe_pick(p, &m->l2_rate);
-	double cycles = rate > 0 ? n * m->piece / rate : pipe_pick(p, &m->load_issue) * fmax(1, s->bytes / 4.0);
-	if (near && known && m->l1_banks && way(p) != END_SLOW)
-		cycles = fmax(fmin(cycles, over((double)lanes * s->bytes, rate)), passes(p, s));
+	const bool load = s->in->op != PTX_OP_ST, atomic = is_atomic(s), placed = is_placed(p, s);
+	const uint32_t n = touched(p, s, piece);
+	const double cycles = path_cycles(p, s, n);
 	double t = pipe_take(&p->load, t0, cycles), done = t, longest = 0;
-	unsigned unknown = known ? 0 : level_unknown(p, s), seen[PREDICT_LEVELS] = {0};
+	unsigned seen[PREDICT_LEVELS] = {0};
 	double *entry = NULL;
 	uint64_t line = UINT64_MAX;
 	for (uint32_t k = 0; k < n; k++) {
-		unsigned level = known ? level_of(p, s, piece[k], load && !atomic) : unknown;
-		if (!known && level == PREDICT_MEMORY && is_kept(p, p->asked++))
-			level = PREDICT_L2;
-		/* What is stored goes on to memory, now or later, once. */
-		if (!load && known && way(p) != END_FAST)
-			level = seen_touch(&p->stored, piece[k] * m->piece / m->fill, INFINITY, &p->failed) ||
-					is_kept(p, piece[k] * m->piece / m->fill)
-				    ? PREDICT_L2
-				    : PREDICT_MEMORY;
+		const unsigned level = level_at(p, s, piece, k);
 		/* The pieces leave one after the other. */
 		double leaves = t + cycles * k / n;
 		if (p->entry && load && level != PREDICT_L1) {
-			const uint64_t its = m->entry_bytes ? (known ? piece[k] : k) * m->piece / m->entry_bytes : 0;
+			const uint64_t its = m->entry_bytes ? (placed ? piece[k] : k) * m->piece / m->entry_bytes : 0;
 			if (!entry || its != line) {
 				const double before = leaves;
 				entry = entry_at(p, &leaves);
@@ -225,8 +289,8 @@ static double global_access(struct pipe *p, const struct step *s, double t0, dou
 			}
 			line = its;
 		}
-		double there = bring(p, level, leaves, load, s->buffer);
-		if (known && load && !atomic)
+		double there = bring(p, s, level, leaves, is_beside(p, s, piece, k));
+		if (placed && load && !atomic)
 			there = arrival(p, s, piece[k], level, there);
 		if (entry && level != PREDICT_L1)
 			*entry = fmax(*entry, there);
@@ -236,16 +300,12 @@ static double global_access(struct pipe *p, const struct step *s, double t0, dou
 	}
 	for (unsigned k = 0; k < PREDICT_LEVELS; k++)
 		p->r->requests[k] += seen[k];
-	if (atomic) {
-		bool one = known;
-		for (uint64_t rest = s->mask; rest; rest &= rest - 1)
-			one = one && s->address[__builtin_ctzll(rest)] == s->address[__builtin_ctzll(s->mask)];
-		double same = one ? lanes * pipe_pick(p, &m->atomic_same) * p->q->share : 0;
-		double wait = pipe_take(&p->atomics, t, same) + same - t;
-		if (m->atomic_latency.there)
-			done = t + pipe_pick(p, &m->atomic_latency);
-		done += wait;
-	}
+	/* What is stored waits where all accesses pass, unless it is on its way for no longer than an answer takes. */
+	if (!load)
+		p->load.free = fmax(p->load.free, p->l2_in.free - latency_of(p, PREDICT_L2));
+	if (atomic)
+		done =
+		    (m->atomic_latency.there ? t + pipe_pick(p, &m->atomic_latency) : done) + atomics_wait(p, s, t, n);
 	*alone += cycles * (n ? (n - 1.0) / n : 0) + longest;
 	return done;
 }
@@ -254,7 +314,7 @@ static double shared_access(struct pipe *p, const struct step *s, double t0, dou
 {
 	const struct model *m = p->m;
 	uint32_t lanes = p->q->walk->warp_size, more = 0;
-	if (m->banks && s->address_known)
+	if (m->banks && (s->address_known || (s->address_drawn && way(p) == END_EXPECTED)))
 		more = bank_conflicts(s, m->banks, m->bank_width, m->bank_mode);
 	else if (m->banks && way(p) == END_SLOW)
 		more = lanes - 1;

@@ -47,6 +47,7 @@ static void put_in_order(struct native *n, const struct ptx_func *f, const struc
 			place++;
 		n->run.insts[place] = n->cost.insts[place] = f->insts[i->number];
 		n->operand[place] = i->fused;
+		n->meets[place] = compiled->inst[k].flags & FUNC_PARTING;
 		cost_of(&n->cost.insts[place], &written->info[at->first[i->number]], i);
 		place++;
 	}
@@ -66,8 +67,13 @@ int native_open(struct native *n, struct arena *a, const struct predict_request 
 	n->run.insts = arena_copy(a, f->insts, f->inst_count * sizeof *f->insts);
 	n->cost.insts = arena_copy(a, f->insts, f->inst_count * sizeof *f->insts);
 	n->operand = ARENA_ARRAY(a, f->inst_count + 1, bool);
-	if (!n->run.insts || !n->cost.insts || !n->operand || count_records(&at, a, written, f->inst_count))
+	n->meets = ARENA_ARRAY(a, f->inst_count + 1, bool);
+	if (!n->run.insts || !n->cost.insts || !n->operand || !n->meets ||
+	    count_records(&at, a, written, f->inst_count))
 		return err_nomem(e);
+	for (uint32_t k = 0; k < written->inst_count; k++)
+		if (written->info[k].number < f->inst_count)
+			n->meets[written->info[k].number] |= (written->inst[k].flags & FUNC_PARTING) != 0;
 	if (!q->compiled || !registers)
 		return 0;
 	if (func_compile(&compiled, a, written, registers))

@@ -81,6 +81,8 @@ static void start_block(struct pipe *p, uint32_t n, double t)
 	const struct pipe_request *q = p->q;
 	uint32_t each = q->walk->warps_per_block;
 	/* Blocks are handed out one after the other, to all SMs. */
+	if (p->started < q->resident)
+		t += pipe_pick(p, &p->m->parameters);
 	t = fmax(t, (q->walk->q->warm ? 0 : pipe_pick(p, &p->m->cold)) +
 			pipe_pick(p, &p->m->blocks) * pipe_pick(p, &p->m->clock_hz) * (double)(p->started * q->stride));
 	uint64_t block = q->first + p->started++ * q->stride;
@@ -166,22 +168,34 @@ static void arithmetic(struct pipe *p, struct warp *w, const struct timing *t, d
 {
 	/* Each kind of instruction has a unit, or a part of one, of its own; or none has. */
 	const uint32_t own = TIMING_UNITS + (uint32_t)((uintptr_t)t->cls / sizeof *t->cls % (SLOTS - TIMING_UNITS));
-	const double cycles = pipe_pick(p, &t->issue);
+	const double cycles = pipe_pick(p, &t->issue), all = p->m->schedulers;
+	struct unit *unit = w->scheduler->unit;
 	double start = at;
 	if (p->q->apart)
-		start = pipe_take(&p->unit[own], start, cycles);
+		start = pipe_take(&unit[own], start, all * cycles * t->spread);
 	if (t->unit || !p->q->apart)
-		start = pipe_take(&p->unit[t->unit], start, p->q->apart ? fmin(cycles, t->part) : cycles);
+		start =
+		    pipe_take(&unit[t->unit], start, all * (p->q->apart ? t->spread * fmin(cycles, t->part) : cycles));
 	*issued = fmax(*issued, start);
 	writes(w, *issued + pipe_pick(p, &t->latency), *alone + pipe_pick(p, &t->latency));
 }
 
-/* Schedulers let one warp part at a time, and their warps part as often. */
-static void part(struct pipe *p, struct warp *w, double at)
+/* What a branch at t takes besides its own turn: of a scheduler's warps one branches and one parts at a time. */
+static void branch(struct pipe *p, struct warp *w, double at)
 {
-	const double turn = pipe_take(&p->parting, at, pipe_pick(p, &p->m->split_turn));
-	w->at += turn - at + pipe_pick(p, &p->m->split);
-	w->alone += pipe_pick(p, &p->m->split);
+	const struct step *s = &w->s;
+	const struct model *m = p->m;
+	const bool meets = p->q->walk->meets[s->number];
+	double after = meets ? pipe_pick(p, &m->meet) : 0;
+	if (s->branched || (s->in->guard >= 0 && p->q->end != END_FAST))
+		after += fmax(0, pipe_pick(p, &m->turn_extra) - pipe_pick(p, &m->warp_gap));
+	if (s->parted)
+		after += pipe_pick(p, &m->split);
+	double turn = pipe_take(&w->scheduler->branch, at, pipe_pick(p, &m->branch) * (meets ? 1 + m->meet_ops : 1));
+	if (s->parted)
+		turn = pipe_take(&w->scheduler->parting, turn, pipe_pick(p, &m->split_turn));
+	w->at += turn - at + after;
+	w->alone += after;
 }
 
 static void issue(struct pipe *p, struct warp *w, double ready, double alone)
@@ -197,7 +211,10 @@ static void issue(struct pipe *p, struct warp *w, double ready, double alone)
 		turn = fmin(turn, 1);
 	if (computes)
 		turn *= t->turns;
-	double at = pipe_take(&p->issue, ready, w->second ? 0 : turn), gap = pipe_pick(p, &p->m->warp_gap);
+	if (s->in->op == PTX_OP_BRA && p->q->walk->meets[s->number])
+		turn *= 1 + p->m->meet_ops;
+	double at = pipe_take(&w->scheduler->issue, ready, w->second ? 0 : turn * p->m->schedulers),
+	       gap = pipe_pick(p, &p->m->warp_gap);
 	bool barrier = s->in->op == PTX_OP_BAR_SYNC || s->in->op == PTX_OP_BARRIER_SYNC;
 	p->r->steps++;
 	if (p->q->count && t->cls)
@@ -212,12 +229,8 @@ static void issue(struct pipe *p, struct warp *w, double ready, double alone)
 	w->at = at + gap;
 	w->alone = alone + gap;
 	w->kind[t->kind] = at + pipe_pick(p, &p->m->kind_gap[t->kind]);
-	if (s->branched) {
-		w->at += fmax(0, pipe_pick(p, &p->m->turn_extra) - gap);
-		w->alone += fmax(0, pipe_pick(p, &p->m->turn_extra) - gap);
-	}
-	if (s->parted)
-		part(p, w, at);
+	if (s->in->op == PTX_OP_BRA)
+		branch(p, w, at);
 	if (!next_step(w)) {
 		end_warp(p, w);
 	} else if (barrier) {
@@ -269,6 +282,7 @@ static int pipe_open(struct pipe *p, struct err *e)
 		w->ready = mem_zero(2 * regs, sizeof *w->ready);
 		w->ready_alone = w->ready ? w->ready + regs : NULL;
 		w->w.all = p->q->walk;
+		w->scheduler = &p->scheduler[k % p->m->schedulers];
 		if (!w->w.reg || !w->w.turn || !w->ready)
 			return err_nomem(e);
 	}
@@ -309,13 +323,19 @@ static void conclude(struct pipe *p)
 		uint64_t half = p->ended / 2;
 		r->cycles += (all - done) * (p->end[p->ended - 1] - p->end[half - 1]) / (done - (double)half);
 	}
-	fuller(&p->issue, "the issue of instructions", &r->issue, r->issue_what, sizeof r->issue_what);
-	for (unsigned k = 0; k < SLOTS; k++)
-		fuller(&p->unit[k], k && k < TIMING_UNITS ? p->m->unit[k] : "the computations' pipeline", &r->issue,
-		       r->issue_what, sizeof r->issue_what);
-	fuller(&p->parting, "lanes that part", &r->issue, r->issue_what, sizeof r->issue_what);
+	for (unsigned n = 0; n < p->m->schedulers; n++) {
+		const struct scheduler *c = &p->scheduler[n];
+		fuller(&c->issue, "the issue of instructions", &r->issue, r->issue_what, sizeof r->issue_what);
+		for (unsigned k = 0; k < SLOTS; k++)
+			fuller(&c->unit[k], k && k < TIMING_UNITS ? p->m->unit[k] : "the computations' pipeline",
+			       &r->issue, r->issue_what, sizeof r->issue_what);
+		fuller(&c->branch, "branches", &r->issue, r->issue_what, sizeof r->issue_what);
+		fuller(&c->parting, "lanes that part", &r->issue, r->issue_what, sizeof r->issue_what);
+	}
 	fuller(&p->load, "the load/store unit of the SM", &r->bandwidth, r->bandwidth_what, sizeof r->bandwidth_what);
+	fuller(&p->link, "the way from the L2 to the SM", &r->bandwidth, r->bandwidth_what, sizeof r->bandwidth_what);
 	fuller(&p->l2, "the L2", &r->bandwidth, r->bandwidth_what, sizeof r->bandwidth_what);
+	fuller(&p->l2_in, "the L2, of what is stored", &r->bandwidth, r->bandwidth_what, sizeof r->bandwidth_what);
 	fuller(&p->memory, "memory", &r->bandwidth, r->bandwidth_what, sizeof r->bandwidth_what);
 	fuller(&p->atomics, "atomics on one address", &r->bandwidth, r->bandwidth_what, sizeof r->bandwidth_what);
 	r->handed = pipe_pick(p, &p->m->blocks) * pipe_pick(p, &p->m->clock_hz) * (double)(p->q->blocks * p->q->stride);

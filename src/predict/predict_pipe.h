@@ -14,8 +14,13 @@ struct unit {
 	double free, busy;
 };
 
+struct scheduler { /* what some of the warps share */
+	struct unit issue, branch, parting, unit[SLOTS];
+};
+
 struct warp {
 	struct walker w;
+	struct scheduler *scheduler;
 	struct step s;
 	bool live, waits, second;    /* second: its latest instruction went out with the one before it */
 	double at, alone;	     /* when it may issue again; the same if it were alone on an SM without limits */
@@ -39,14 +44,14 @@ struct pipe {
 	struct warp *warp;
 	struct place *place;
 	uint32_t warps;
-	struct unit issue, parting, unit[SLOTS], load, l2, memory, atomics;
+	struct scheduler scheduler[MODEL_SCHEDULERS];
+	struct unit load, link, l2, l2_in, memory, atomics;
 	struct seen l1_seen, l2_seen, stored;
 	double *entry;	   /* of what holds waiting requests: until when each is taken */
 	double common[64]; /* of each buffer, share of what this SM touches first that another one has touched */
 	double lone[64];   /* share of what memory brings of it of which neither neighbour is read */
 	uint64_t started, ended;
-	double kept;	     /* share of what is touched that the launch before left in the L2 */
-	uint64_t asked;	     /* pieces of which data decide the address */
+	bool kept;	     /* the launch before left all that is touched in the L2 */
 	double *end;	     /* of each block */
 	double alone, clock; /* sum over blocks of what each takes alone; the latest end */
 	bool failed;
@@ -72,7 +77,7 @@ double memory_access(struct pipe *p, struct warp *w, double t, double *alone);
 double memory_free(const struct pipe *p, const struct warp *w);
 /* Its load is there at t. */
 void memory_sent(const struct pipe *p, struct warp *w, double t);
-double memory_kept(const struct pipe *p);
+bool memory_kept(const struct pipe *p);
 /* Common and lone shares of the buffers. */
 void memory_compare(struct pipe *p);
 

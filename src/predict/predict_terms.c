@@ -176,17 +176,39 @@ static bool known_op(const struct terms *t, const char *stem)
 	       (outside_only(t) && outside_known(t, stem));
 }
 
-/* What stands in for operations that have no findings. What is moved, compared, selected and converted goes through the
- * same units as an addition. Other operations do so, too, where compilers leave no addition as it is. */
+/* Whether it is one native instruction, as far as that was counted. */
+static bool is_single(const struct terms *t, const char *stem)
+{
+	char key[96];
+	struct term ops = {.there = false};
+	snprintf(key, sizeof key, "arith.%s.native_ops", stem);
+	return !read_term(findings_get(t->f, key), &ops, false) || ops.value <= 1;
+}
+
+/* What stands in for operations that have no findings. A maximum compares and selects, so it goes where comparisons,
+ * selections and moves go, unless several instructions do it. Without one it is an addition, or whatever of the type
+ * was measured. */
 static void stand_in(const struct terms *t, const char *type, char *stem, size_t n)
 {
-	static const char *const names[] = {"add", "max", "mad", "mul"};
+	static const char *const names[] = {"max", "add", "mad", "mul"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		snprintf(stem, n, "%s.%s", names[i], type);
-		if (known_op(t, stem))
+		if (known_op(t, stem) && is_single(t, stem))
 			return;
 	}
 	snprintf(stem, n, "add.%s", type);
+}
+
+/* A chain of integers that the compiler made of two instructions in turn fills two units. A kernel's own operations may be one of them, on one
+ * unit, or both. */
+static bool is_mixture(const struct terms *t, const char *stem)
+{
+	char key[96];
+	const char *type = strchr(stem, '.');
+	snprintf(key, sizeof key, "arith.%s.unit", stem);
+	const struct finding *f = findings_get(t->f, key);
+	return f && f->verdict == VERDICT_UNSUPPORTED && is_single(t, stem) && type &&
+	       (!strcmp(type, ".u32") || !strcmp(type, ".s32") || !strcmp(type, ".b32"));
 }
 
 /* "fma.f32" of the findings, or what stands in for it. */
@@ -353,6 +375,21 @@ static bool time_exchange(struct terms *t, double warp, struct timing *out)
 	return true;
 }
 
+/* Of a mixture: one of its instructions, and which part of the unit's time it takes where the compiler spreads them. */
+static void time_mixture(struct model *m, struct terms *t, const char *stem, double warp, struct timing *out)
+{
+	char one[64], key[96];
+	const double both = out->issue.value;
+	stand_in(t, "u32", one, sizeof one);
+	if (!is_mixture(t, stem) || !known_op(t, one))
+		return;
+	out->issue = issue_of(t, one, warp);
+	snprintf(key, sizeof key, "arith.%s.latency", one);
+	out->latency = term_try(t, key, false);
+	out->unit = unit_number(m, t, one);
+	out->spread = fmin(1, both / out->issue.value);
+}
+
 static void time_arithmetic(struct model *m, struct terms *t, const struct ptx_inst *in, double warp,
 			    struct predict_class **classes, struct timing *out)
 {
@@ -365,13 +402,19 @@ static void time_arithmetic(struct model *m, struct terms *t, const struct ptx_i
 			   ? outside_latency(t, stem)
 			   : term_need(t, key, false, "its result is there when the next instruction can issue");
 	out->unit = unit_number(m, t, stem);
+	out->spread = 1;
+	time_mixture(m, t, stem, warp, out);
 	out->part = part_of(t, m, out, stem);
 	out->kind = in->type == PTX_F32 && !strstr(out->unit ? m->unit[out->unit] : "", "sfu") ? KIND_SINGLE
 		    : in->type == PTX_U32 || in->type == PTX_S32 || in->type == PTX_B32 ? KIND_INTEGER
 											: KIND_OTHER;
 	snprintf(key, sizeof key, "arith.%s.native_ops", stem);
 	const struct term ops = term_try(t, key, false);
+	/* What could not be counted is a program with ways of its own: as many instructions as the SM issues while it takes one. */
+	const struct finding *counted = findings_get(t->f, key);
 	out->turns = ops.there && ops.value > 1 ? ops.value : 1;
+	if (counted && counted->verdict == VERDICT_INCONCLUSIVE && m->issue_least > 0)
+		out->turns = fmax(1, out->issue.value / m->issue_least);
 	/* A 64-bit integer may be two of 32 bits. It is where a compiler translates for registers of 32 bits. */
 	bool two = in->type == PTX_U64 || in->type == PTX_S64 || in->type == PTX_B64;
 	scale(&out->issue, 1, two && t->compiled ? 2 : 1, two ? 2 : 1);
@@ -483,26 +526,26 @@ static void get_control(struct model *m, struct terms *t, const struct ptx_func 
 	if (!has_op(f, PTX_OP_BRA))
 		return;
 	m->split = term_try(t, "branch.split", false);
+	m->branch = term_try(t, "branch.issue", false);
+	m->meet = term_try(t, "branch.meet", false);
+	const struct term ops = term_try(t, "branch.meet_ops", false);
+	m->meet_ops = ops.there ? ops.value : 0;
 	/* A bound from above says that nothing of the kind was seen. */
 	const struct finding *queue = findings_get(t->f, "branch.split_issue");
-	struct term apart = {.there = false}, schedulers = {.there = false};
-	if (queue && finding_estimated(queue)) {
-		apart = term_try(t, "branch.split_issue", false);
-		schedulers = term_try(t, "core.schedulers", true);
-	}
-	if (apart.there && schedulers.there && schedulers.slow > 0)
-		m->split_turn = (struct term){true, apart.value / schedulers.value, apart.fast / schedulers.fast,
-					      apart.slow / schedulers.slow};
-	/* A turn is an addition, a comparison, which is taken as one, and the branch. */
+	if (queue && finding_estimated(queue))
+		m->split_turn = term_try(t, "branch.split_issue", false);
+	/* A turn is an addition, a comparison and the branch. */
 	char stem[64], key[96];
 	stand_in(t, "u32", stem, sizeof stem);
 	snprintf(key, sizeof key, "arith.%s.latency", stem);
 	struct term turn = term_get(t, "branch.turn", false, "branches that are taken cost no more than others"),
-		    add = term_try(t, key, false);
-	if (!turn.there || !add.there)
+		    compare = term_try(t, key, false), add = term_try(t, "arith.add.u32.latency", false);
+	add = add.there ? add : compare;
+	if (!turn.there || !compare.there)
 		return;
-	m->turn_extra = (struct term){true, fmax(0, turn.value - 2 * add.value), fmax(0, turn.fast - 2 * add.slow),
-				      fmax(0, turn.slow - 2 * add.fast)};
+	m->turn_extra =
+	    (struct term){true, fmax(0, turn.value - add.value - compare.value),
+			  fmax(0, turn.fast - add.slow - compare.slow), fmax(0, turn.slow - add.fast - compare.fast)};
 }
 
 int model_open(struct model *m, struct terms *t, const struct ptx_func *entry, struct predict_class **classes)
@@ -516,6 +559,10 @@ int model_open(struct model *m, struct terms *t, const struct ptx_func *entry, s
 	/* Who hands blocks out lies beyond the SMs: it hears of the room and answers no sooner than the L2 answers a load. */
 	m->refill = term_try(t, "cache.global.l2.latency", false);
 	m->issue_least = least_issue(t);
+	const struct term schedulers = term_try(t, "core.schedulers", false);
+	m->schedulers = schedulers.there && schedulers.value >= 1 && schedulers.value <= MODEL_SCHEDULERS
+			    ? (uint32_t)schedulers.value
+			    : 1;
 	get_gaps(m, t);
 	m->turn = turn_of_two(t);
 	/* The second one of a pair does not wait for the first: then gaps are those of pairs. */
@@ -544,8 +591,10 @@ int model_open(struct model *m, struct terms *t, const struct ptx_func *entry, s
 		m->atomic_latency = term_get(t, "atomic.add.latency", false, "an atomic takes as long as a load");
 		m->atomic_same =
 		    term_need(t, "atomic.add.same_address", false, "atomics on one address do not wait for each other");
+		terms_atomics(m, t);
 	}
 	get_control(m, t, entry);
 	terms_cold(m, t);
+	terms_parameters(m, t, entry);
 	return t->no_memory ? -1 : 0;
 }

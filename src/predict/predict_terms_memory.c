@@ -30,6 +30,10 @@ static void terms_banks(struct model *m, struct terms *t)
 	m->l1_banks = (uint32_t)banks.value;
 	m->l1_width = (uint32_t)width.value;
 	m->l1_pass = (struct term){true, row / rate.value, row / rate.fast, row / rate.slow};
+	/* Its own rate may be known as a bound only. */
+	if (!told(t, "cache.global.l1.bandwidth"))
+		m->l1_rate = (struct term){true, rate.value, rate.fast,
+					   fmin(rate.slow, m->l1_rate.there ? m->l1_rate.slow : rate.slow)};
 }
 
 void terms_memory(struct model *m, struct terms *t)
@@ -79,6 +83,9 @@ void terms_memory(struct model *m, struct terms *t)
 	m->piece = piece.there && piece.value >= 1 ? (uint32_t)lround(piece.value) : 4;
 	/* What is brought at once holds whole pieces. */
 	m->fill = fill.there && fill.value > m->piece ? (uint32_t)lround(fill.value / m->piece) * m->piece : m->piece;
+	m->far = m->has_l2 && far.there && far.value > m->piece ? (uint32_t)far.value : m->piece;
+	const struct term sides = term_try(t, "cache.global.l2.sides", false);
+	m->sides = m->has_l2 && sides.there && sides.value > 1 ? sides.value : 1;
 	m->load_issue = term_try(t, "memory.global.4.issue", false);
 	if (!m->has_l2 && !m->has_l1 && !m->load_issue.there)
 		m->load_issue =
@@ -145,4 +152,30 @@ void terms_shared(struct model *m, struct terms *t)
 		m->pass = (struct term){true, close, fmin(close, m->conflict.fast), m->conflict.slow};
 		m->bank_mode = mode.there && mode.value >= 1 ? (uint32_t)mode.value : m->bank_width;
 	}
+}
+
+/* The L2 gives so many pieces a cycle because so many parts of it give one each, and each part does the atomics on its own. */
+void terms_atomics(struct model *m, struct terms *t)
+{
+	const struct term thread = term_try(t, "atomic.add.line", false);
+	const double words = m->piece / 4.0;
+	m->atomic_units = m->l2_total.there && m->far ? fmax(1, m->l2_total.value / m->far) : 1;
+	const struct term line = term_try(t, "cache.global.l2.line", false);
+	m->atomic_line = line.there && line.value > m->far ? line.value : m->far;
+	if (thread.there)
+		m->atomic_sector = (struct term){true, thread.value * words, thread.fast * words, thread.slow * words};
+}
+
+/* Parameters are constants that no launch before had: each line of them comes from the second level, or beyond. */
+void terms_parameters(struct model *m, struct terms *t, const struct ptx_func *entry)
+{
+	const struct term near = term_try(t, "cache.constant.l1.latency", false),
+			  line = term_try(t, "cache.constant.l1.line", false),
+			  next = term_try(t, "cache.constant.l2.latency", false),
+			  far = next.there ? next : term_try(t, "memory.constant.latency", false);
+	if (!near.there || !far.there || !line.there || !(line.value > 0) || !t->compiled)
+		return;
+	const double lines = ceil(entry->param_bytes / line.value);
+	m->parameters = (struct term){true, lines * fmax(0, far.value - near.value),
+				      lines * fmax(0, far.fast - near.slow), lines * fmax(0, far.slow - near.fast)};
 }

@@ -35,8 +35,12 @@ int walk_open(struct walk *w, struct arena *a, const struct predict_request *q, 
 	      uint32_t warp_size, uint32_t sm_count, struct err *e)
 {
 	uint64_t threads = (uint64_t)q->block[0] * q->block[1] * q->block[2];
-	*w = (struct walk){
-	    .q = q, .entry = &n->run, .operand = n->operand, .warp_size = warp_size, .sm_count = sm_count};
+	*w = (struct walk){.q = q,
+			   .entry = &n->run,
+			   .operand = n->operand,
+			   .meets = n->meets,
+			   .warp_size = warp_size,
+			   .sm_count = sm_count};
 	w->warps_per_block = (uint32_t)((threads + warp_size - 1) / warp_size);
 	w->decided = ARENA_ARRAY(a, w->entry->inst_count + 1, uint8_t);
 	w->way = ARENA_ARRAY(a, w->entry->inst_count + 1, uint8_t);
@@ -58,6 +62,7 @@ void walker_start(struct walker *w, struct walk *all, uint64_t block, uint32_t w
 		 lanes = threads - from < all->warp_size ? threads - from : all->warp_size;
 	w->all = all;
 	w->warp = warp;
+	w->draws = (block * all->warps_per_block + warp) << 32;
 	w->block[0] = (uint32_t)(block % g[0]);
 	w->block[1] = (uint32_t)(block / g[0] % g[1]);
 	w->block[2] = (uint32_t)(block / g[0] / g[1]);
@@ -89,7 +94,8 @@ static void guarded(const struct walker *w, const struct ptx_inst *in, uint64_t 
 }
 
 /* Which of the lanes take a branch, or leave at an exit, that data decide. A loop is left when its end was asked for as often as was told.
- * Elsewhere the short way jumps and the long way has both sides; what is expected is the long way. */
+ * Elsewhere the short way jumps and the long way has both sides; what is expected is the long way. Lanes of which the same data decide go the
+ * same way. */
 static uint64_t guess(struct walker *w, uint32_t pc, bool exits, uint64_t maybe)
 {
 	struct walk *all = w->all;
@@ -106,8 +112,12 @@ static uint64_t guess(struct walker *w, uint32_t pc, bool exits, uint64_t maybe)
 	/* In a loop every lane has to go both ways in time: one of them may hold its only end. */
 	if (all->end == END_FAST)
 		return ++w->turn[pc] <= all->q->turns + 1 ? maybe : (w->turn[pc] = 0);
-	for (uint64_t rest = maybe, odd = w->turn[pc]++ & 1; rest; rest &= rest - 1, odd ^= 1)
-		half |= odd ? rest & ~(rest - 1) : 0;
+	const struct lanes *p = &w->reg[all->entry->insts[pc].guard];
+	const uint64_t odd = w->turn[pc]++ & 1;
+	for (uint64_t rest = maybe; rest; rest &= rest - 1) {
+		const unsigned k = (unsigned)__builtin_ctzll(rest);
+		half |= ((p->v[k] & 1) ^ odd) << k;
+	}
 	return half;
 }
 
@@ -140,18 +150,18 @@ static uint32_t bytes_of(uint8_t type)
 
 static void access(struct walker *w, const struct ptx_inst *in, struct step *s)
 {
-	const struct ptx_operand *o = &in->operand[in->op == PTX_OP_ST || in->op == PTX_OP_RED ? 0 : 1];
 	s->bytes = bytes_of(in->type) * (in->vec_width ? in->vec_width : 1);
 	s->space = in->space;
 	if (in->op == PTX_OP_TEX) {
 		s->space = PTX_TEX;
 		s->bytes = 16; /* four values, whatever the texels are */
-		s->address_known = false;
+		s->address_known = s->address_drawn = false;
 		return;
 	}
-	struct lanes l = lane_operand(w, o, PTX_U64);
+	const struct lanes l = lane_address(w, in, s->mask);
 	s->buffer = l.buffer;
 	s->address_known = (l.known & s->mask) == s->mask;
+	s->address_drawn = l.drawn;
 	s->skip_l1 =
 	    in->cache == PTX_CG || in->cache == PTX_CV || in->mods & (PTX_VOLATILE | PTX_RELAXED | PTX_ACQUIRE);
 	if (!s->space) /* generic: buffers lie high */

@@ -2,7 +2,7 @@
 """Lays predicted cycles beside a card's: silicon_predict.py FATHOM RUN.fathom[.xz] CARD.tsv [--all] [--markdown] [--seen]
 [--median PERCENT] [NAME...]
 
-Launches follow the same one, as on the card. A third of the kernels, as silicon_errors.py chooses them, is held out: counted, and
+h200.fathom.xz holds the findings of a run of an H200 on 29 November 2026, without its series. Launches follow the same one, as on the card. A third of the kernels, as silicon_errors.py chooses them, is held out: counted, and
 named only with --all; --seen leaves them out. The last line says by which factor the model errs beyond what findings and data
 leave open, as the 95th percentile over the seen kernels. It also says how many of each kernel's intervals hold with the factor of the
 others.

@@ -20,8 +20,8 @@ struct lanes {
 };
 
 struct walker;
-/* What the instruction writes, for the lanes of mask. Loads from memory and everything else that is not followed give values that are
- * not known but drawn: equal where all that decides them is equal. */
+/* What the instruction writes, for the lanes of mask. Loads from memory and everything else that is not followed give
+ * values that are drawn and not known. They are equal where all that decides them is equal. */
 void lane_execute(struct walker *w, const struct ptx_inst *in, uint64_t mask);
 struct lanes lane_operand(struct walker *w, const struct ptx_operand *o, uint8_t type);
 /* What an access goes to. An address that data decide is anywhere in its buffer, or in shared memory: it is drawn. */
@@ -66,7 +66,8 @@ struct walk { /* what all warps of a launch share */
 	uint64_t shared_static;
 	uint32_t warp_size, warps_per_block, sm_count;
 	enum predict_end end;
-	/* what data decided, each noted once: instruction -> 1, a branch; 2, an address. Or what no finding tells: DECIDED_APART */
+	/* what data decided, each noted once: instruction -> 1, a branch; 2, an address. Or what no finding tells:
+	 * DECIDED_APART */
 	uint8_t *decided;
 	uint8_t *way; /* of each guarded branch and exit: enum loop_way */
 	bool endless; /* a loop whose turns data decide, and nobody told how many */
@@ -97,8 +98,8 @@ int loop_ways(const struct ptx_func *f, uint8_t *way, struct err *e);
 /* ---- accesses: predict_pieces.c ---- */
 /* Distinct aligned pieces of so many bytes that the lanes touch. Returns how many; out holds STEP_PIECES. */
 uint32_t pieces_of(const struct step *s, uint32_t piece, uint64_t *out);
-/* Passes beyond the first of each group of as many lanes as there are banks. A bank gives a row of `width` bytes at once; the next bank
- * follows after `mode` bytes. */
+/* Passes beyond the first of each group of as many lanes as there are banks. A bank gives a row of `width` bytes at
+ * once; the next bank follows after `mode` bytes. */
 uint32_t bank_conflicts(const struct step *s, uint32_t banks, uint32_t width, uint32_t mode);
 
 /* ---- findings: predict_terms.c ---- */
@@ -123,7 +124,8 @@ struct term term_try(struct terms *t, const char *key, bool more_is_faster);
 double term_at(const struct term *t, enum predict_end end);
 bool term_absent(const struct terms *t, const char *key); /* the structure was shown not to be there */
 
-/* Of runs in which nothing was clocked inside of kernels (OpenCL devices, mostly): no operation has findings of its own. */
+/* Of runs in which nothing was clocked inside of kernels (OpenCL devices, mostly): no operation has findings of its
+ * own. */
 bool outside_only(const struct terms *t);
 bool outside_known(const struct terms *t, const char *stem); /* "add.f32" */
 struct term outside_latency(struct terms *t, const char *stem);
@@ -184,7 +186,8 @@ struct model {		       /* findings, ready for use */
 	struct term parameters;		  /* cycles until an SM that runs its first blocks has the parameters */
 	bool has_l1, has_l2;
 };
-/* predict_terms_memory.c: global memory and its caches; what holds waiting requests; code that was never run; shared memory. */
+/* predict_terms_memory.c: global memory and its caches; what holds waiting requests; code that was never run; shared
+ * memory. */
 void terms_memory(struct model *m, struct terms *t);
 void terms_waiting(struct model *m, struct terms *t);
 void terms_cold(struct model *m, struct terms *t);

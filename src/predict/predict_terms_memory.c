@@ -154,7 +154,7 @@ void terms_shared(struct model *m, struct terms *t)
 	}
 }
 
-/* The L2 gives so many pieces a cycle because so many parts of it give one each, and each part does the atomics on its own. */
+/* So many parts of the L2 give one piece each in a cycle. Each part does the atomics on its own. */
 void terms_atomics(struct model *m, struct terms *t)
 {
 	const struct term thread = term_try(t, "atomic.add.line", false);

@@ -65,7 +65,8 @@ static bool is_coordinate(const struct decode_frame *f, const struct ptx_operand
 	return is_value(f, o, 4) && (class == 'b' || class == ptx_type_class(type));
 }
 
-/* Coordinates in the order of the record: a layer comes last. The rows of an array of cubes and of samples are among `more`. */
+/* Coordinates in the order of the record: a layer comes last. The rows of an array of cubes and of samples are among
+ * `more`. */
 static int coordinates(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_inst *in,
 		       unsigned k, const struct geometry *g, enum ptx_type type, uint16_t *const row[3],
 		       uint16_t more[TEX_MORE])
@@ -115,8 +116,8 @@ static int results(struct decoder *d, struct decode_frame *f, struct decode_reco
 	return 0;
 }
 
-/* What may follow the coordinates. A level or gradients change nothing where there is one level, and neither does a depth to compare with: no
- * sampler of CUDA's compares, and an H200 gives the texel. Rows of an offset go into `more`. */
+/* What may follow the coordinates. A level or gradients change nothing where there is one level. Neither does a depth
+ * to compare with: no sampler of CUDA's compares, and an H200 gives the texel. Rows of an offset go into `more`. */
 static int further(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_inst *in,
 		   unsigned k, const struct geometry *g, uint16_t more[TEX_MORE])
 {

@@ -485,8 +485,8 @@ void exec_wide_surface(struct func_warp *w, const struct func_inst *i, uint32_t 
 }
 EXEC_FORWARD(surface)
 
-/* A channel of a texel, of what a formatted store hands over: integers end where the format ends; binary16 is cut, no number stays what it is
- * (seen on an H200). */
+/* A channel of a texel, of what a formatted store hands over. Integers end where the format ends. Binary16 is cut, and
+ * no number stays what it is (seen on an H200). */
 static uint32_t packed(const struct func_texture *t, uint32_t v)
 {
 	const unsigned cut = 13; /* bits of binary32's fraction that binary16 has not */

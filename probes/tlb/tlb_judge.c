@@ -72,7 +72,7 @@ static bool read_rings(struct arena *a, struct tlb_path *c, unsigned k, const st
 	return true;
 }
 
-static bool weigh(struct tlb_path *c, unsigned k, const struct series *s, struct pages_result *out)
+static bool weigh(struct tlb_path *c, unsigned k, const struct series *s, uint64_t line, struct pages_result *out)
 {
 	struct judge_ring *ring;
 	unsigned rings = 0;
@@ -80,7 +80,7 @@ static bool weigh(struct tlb_path *c, unsigned k, const struct series *s, struct
 
 	arena_init(&a);
 	ring = ARENA_ARRAY(&a, s->count, struct judge_ring);
-	const bool done = ring && read_rings(&a, c, k, s, ring, &rings) && judge_pages(ring, rings, out) == 0;
+	const bool done = ring && read_rings(&a, c, k, s, ring, &rings) && judge_pages(ring, rings, line, out) == 0;
 	arena_free(&a);
 	return done;
 }
@@ -89,9 +89,10 @@ static bool weigh(struct tlb_path *c, unsigned k, const struct series *s, struct
 bool tlb_judge(struct tlb_path *c, unsigned k, struct pages_result *out)
 {
 	const struct series *s = study_series(c->study, c->experiment);
+	const struct chase_fact *line = &c->level[k].line;
 	struct {
 		struct tlb_look look;
-		uint64_t rings;
+		uint64_t rings, line;
 	} key;
 
 	memset(out, 0, sizeof(*out));
@@ -100,10 +101,11 @@ bool tlb_judge(struct tlb_path *c, unsigned k, struct pages_result *out)
 	memset(&key, 0, sizeof(key));
 	tlb_look_of(c, k, &(struct tlb_ring){0}, &key.look);
 	key.rings = s->count;
+	key.line = line->state == CHASE_DONE ? line->value : 0;
 	const struct pages_result *before = study_recall(c->study, "shape of all rings", &key, sizeof(key));
 	if (before)
 		*out = *before;
-	else if (!weigh(c, k, s, out))
+	else if (!weigh(c, k, s, key.line, out))
 		return false;
 	else
 		study_keep(c->study, "shape of all rings", &key, sizeof(key), out, sizeof(*out));
@@ -119,14 +121,13 @@ enum judge_verdict tlb_judge_verdict(const struct tlb_path *c, unsigned k, const
 		const enum judge_verdict one = pages_verdict(j, key);
 		verdict = one < verdict ? one : verdict;
 	}
-	/* Entries of another length are none of the level. Fewer than pages that were seen to fit are, if levels before may
-	 * keep the rest. The look that saw those fit has to be outweighed, too. */
-	const uint64_t fit = l->reach.state == CHASE_DONE ? l->reach.value / j->best.line : 0,
-		       entries = pages_value(&j->best, PAGES_ENTRIES);
-	const bool fewer = entries < fit, other = l->reach.state == CHASE_DONE && j->best.line != l->line.value;
-	if (other || tlb_are_as_rows(c, k, &j->best) ||
-	    (fewer && (entries + tlb_kept_before(c, k) < fit ||
-		       j->margin[PAGES_ENTRIES] < JUDGE_NATS - log(JUDGE_CHANCE_ALONE))))
+	/* Looks of the rules that saw another line, or more pages fit, have to be outweighed, too. Pages that fit beyond
+	 * the shape are what levels before may keep. */
+	const double alone = JUDGE_NATS - log(JUDGE_CHANCE_ALONE);
+	const bool known = l->reach.state == CHASE_DONE, other = known && j->best.line != l->line.value;
+	const uint64_t fit = known ? l->reach.value / j->best.line : 0, entries = pages_value(&j->best, PAGES_ENTRIES);
+	if (tlb_are_as_rows(c, k, &j->best) || (other && j->margin[PAGES_LINE] < alone) ||
+	    (entries < fit && (entries + tlb_kept_before(c, k) < fit || j->margin[PAGES_ENTRIES] < alone)))
 		return JUDGE_OPEN;
 	return verdict;
 }

@@ -171,7 +171,8 @@ static void add_mapping(struct search *s, struct pages_shape q)
 	}
 }
 
-/* The rings whose lines mostly miss always or never, and both: they tell which lines have a set in common. Returns how many. */
+/* The rings whose lines mostly miss always or never, and both: they tell which lines have a set in common. Returns how
+ * many. */
 static unsigned partings(const struct search *s, unsigned *ring)
 {
 	double tells[PARTINGS] = {0};
@@ -294,18 +295,20 @@ static void search_folded(struct search *s, uint64_t line)
 		add_folded(s, (struct pages_shape){.line = line, .sets = sets});
 }
 
-/* Which pages have an entry in common shows whatever the mapping, so folded mappings are held to lines near the best
- * plain one's. Each of them is tried with every place of the buffer, and takes as long as all plain ones. */
-static void search(struct search *s)
+/* Folded mappings are held to lines near the best plain one's and near the line that others told, and to those in between.
+ * Each is tried with every place of the buffer, and takes as long as all plain ones. Plain shapes of a hashed level are all
+ * wrong, so the best of them need not have its line. */
+static void search(struct search *s, uint64_t told)
 {
 	for (unsigned i = 0; i < RINGS_MOST; i++)
 		s->best[i] = -INFINITY;
 	for (uint64_t line = LINE_LEAST; line <= LINE_MOST; line *= 2)
 		search_plain(s, line);
 	qsort(s->shape, s->n, sizeof(*s->shape), better);
-	const uint64_t near = s->n ? s->shape[0].line : 0;
-	for (uint64_t line = near / LINE_NEAR; near && line <= near * LINE_NEAR; line *= 2)
-		if (line >= LINE_LEAST && line <= LINE_MOST)
+	const uint64_t near = s->n ? s->shape[0].line : 0, least = told && told < near ? told : near,
+		       most = told > near ? told : near;
+	for (uint64_t line = LINE_LEAST; near && line <= LINE_MOST; line *= 2)
+		if (line >= least / LINE_NEAR && line <= most * LINE_NEAR)
 			search_folded(s, line);
 	qsort(s->shape, s->n, sizeof(*s->shape), better);
 }
@@ -316,7 +319,8 @@ static double beyond_chance(double sum, double n)
 	return fmax(0, sum - n / 2 - JUDGE_SIGMA * sqrt(n / 2));
 }
 
-/* How unlike the lines of sets that overflow miss: whatever is replaced, none of a set's has a place of its own. Only where each is visited once a lap. */
+/* How unlike the lines of sets that overflow miss: whatever is replaced, none of a set's has a place of its own. Only
+ * where each is visited once a lap. */
 static double unlike(const struct pages_lines *r, const struct pages_shape *q, const struct pages_tally *t,
 		     uint32_t laps)
 {
@@ -424,7 +428,8 @@ static bool room_for(struct arena *a, uint32_t n, struct pages_lines *out)
 	return out->line && out->visits && out->misses;
 }
 
-static int weigh(struct arena *a, const struct judge_ring *ring, unsigned rings, struct pages_result *out)
+static int weigh(struct arena *a, const struct judge_ring *ring, unsigned rings, uint64_t line,
+		 struct pages_result *out)
 {
 	struct search *s = ARENA_NEW(a, struct search);
 	bool *taken = ARENA_ARRAY(a, rings, bool);
@@ -443,7 +448,7 @@ static int weigh(struct arena *a, const struct judge_ring *ring, unsigned rings,
 	space_of(s, ring, rings);
 	if (isinf(s->most) || !s->rings)
 		return 0;
-	search(s);
+	search(s, line);
 	if (!s->n)
 		return 0;
 	out->best = s->shape[0];
@@ -455,7 +460,7 @@ static int weigh(struct arena *a, const struct judge_ring *ring, unsigned rings,
 	return 0;
 }
 
-int judge_pages(const struct judge_ring *ring, unsigned rings, struct pages_result *out)
+int judge_pages(const struct judge_ring *ring, unsigned rings, uint64_t line, struct pages_result *out)
 {
 	struct arena a;
 
@@ -463,7 +468,7 @@ int judge_pages(const struct judge_ring *ring, unsigned rings, struct pages_resu
 	if (!rings)
 		return 0;
 	arena_init(&a);
-	const int rc = weigh(&a, ring, rings, out);
+	const int rc = weigh(&a, ring, rings, line, out);
 	arena_free(&a);
 	return rc;
 }

@@ -19,13 +19,16 @@ struct pages_result {
 	struct pages_shape best;
 	bool found;
 	unsigned rings, unexplained, candidates;
-	/* Rings that were not weighed, all over the same addresses as one, and those that the shape does not explain. */
+	/* Rings that were not weighed, all over the same addresses as one, and those that the shape does not explain.
+	 * */
 	unsigned foretold, refuted;
 	double margin[PAGES_KEYS], weight[PAGES_KEYS];
 };
-/* Rings that were made ready, of which each visit asked this level. 0 or -ENOMEM. */
-int judge_pages(const struct judge_ring *ring, unsigned rings, struct pages_result *out);
-/* The one rule of the verdict; no rule of replacement was held against single visits, so that MEASURED leaves no ring unforetold. */
+/* Rings that were made ready, of which each visit asked this level. line: bytes under one entry, if others say it, else
+ * 0; it only says where a hash is looked for. 0 or -ENOMEM. */
+int judge_pages(const struct judge_ring *ring, unsigned rings, uint64_t line, struct pages_result *out);
+/* The one rule of the verdict; no rule of replacement was held against single visits, so that MEASURED leaves no ring
+ * unforetold. */
 enum judge_verdict pages_verdict(const struct pages_result *r, enum pages_key k);
 
 #endif

@@ -80,7 +80,7 @@ static struct pages_result judged(const struct model_shape *s, uint64_t base, ui
 	struct record r;
 
 	survey(&r, s, base, told);
-	assert_int_equal(judge_pages(r.ring, r.rings, &j), 0);
+	assert_int_equal(judge_pages(r.ring, r.rings, 0, &j), 0);
 	arena_free(&r.a);
 	return j;
 }
@@ -171,7 +171,7 @@ static void what_hides_in_one_place_counts_once(void **state)
 			for (unsigned k = 0; k < 20 / places; k++)
 				visit_hidden(&r, &plain, n, stride);
 		}
-		assert_int_equal(judge_pages(r.ring, r.rings, &j), 0);
+		assert_int_equal(judge_pages(r.ring, r.rings, 0, &j), 0);
 		assert_int_equal(j.best.sets, plain.sets);
 		assert_int_equal(j.refuted, places);
 		assert_int_equal(pages_verdict(&j, PAGES_ENTRIES) != JUDGE_OPEN, places == 1);
@@ -192,7 +192,7 @@ static void what_a_level_before_keeps_hides_once(void **state)
 		visit_hidden(&r, &plain, (uint32_t)model_lines(&plain) + 3, plain.line);
 		for (unsigned i = 0; i < r.rings; i++)
 			r.ring[i].kept = kept;
-		assert_int_equal(judge_pages(r.ring, r.rings, &j), 0);
+		assert_int_equal(judge_pages(r.ring, r.rings, 0, &j), 0);
 		assert_int_equal(j.best.sets, plain.sets);
 		for (enum pages_key k = 0; k < PAGES_KEYS; k++)
 			assert_int_equal(pages_verdict(&j, k), kept ? JUDGE_MEASURED : JUDGE_OPEN);
@@ -209,9 +209,9 @@ static void what_never_misses_is_left_open(void **state)
 	(void)state;
 	arena_init(&r.a);
 	visit(&r, &plain, 8, 2 * MB, 0, 0);
-	assert_int_equal(judge_pages(r.ring, r.rings, &j), 0);
+	assert_int_equal(judge_pages(r.ring, r.rings, 0, &j), 0);
 	assert_false(j.found);
-	assert_int_equal(judge_pages(r.ring, 0, &j), 0);
+	assert_int_equal(judge_pages(r.ring, 0, 0, &j), 0);
 	assert_int_equal(pages_verdict(&j, PAGES_LINE), JUDGE_OPEN);
 	arena_free(&r.a);
 }

@@ -1,6 +1,6 @@
 /* Run files with one value edited. SQLite finds each valid. Whatever the value is, it is refused in one sentence, or
  * the run can be concluded from, drawn and reported in every format. Every column of every table is set to every value,
- * in all rows and in one.
+ * in all rows and, where there are several, in one.
  *
  * Usage: edited_runs PROBE... */
 #include "run_edits.h"
@@ -30,6 +30,18 @@ static int edit(const unsigned char *bytes, size_t n, const char *path, sqlite3_
 	return bad;
 }
 
+static bool has_several(sqlite3 *db, const char *table)
+{
+	char sql[100];
+	sqlite3_stmt *rows = NULL;
+
+	snprintf(sql, sizeof(sql), "SELECT 1 FROM %s LIMIT 1 OFFSET 1", table);
+	const bool several =
+	    sqlite3_prepare_v2(db, sql, -1, &rows, NULL) == SQLITE_OK && sqlite3_step(rows) == SQLITE_ROW;
+	sqlite3_finalize(rows);
+	return several;
+}
+
 int main(int argc, char **argv)
 {
 	static const char list[] = "SELECT m.name, p.name FROM sqlite_schema m JOIN pragma_table_info(m.name) p "
@@ -47,9 +59,11 @@ int main(int argc, char **argv)
 	sqlite3 *db = edit_copy(bytes, n);
 	if (sqlite3_prepare_v2(db, list, -1, &at, NULL))
 		return 2;
-	while (sqlite3_step(at) == SQLITE_ROW)
-		for (size_t i = 0; i < 2 * edit_value_count; i++)
-			bad += edit(bytes, n, path, at, i / 2, i % 2 == 0);
+	while (sqlite3_step(at) == SQLITE_ROW) {
+		const size_t ways = has_several(db, (const char *)sqlite3_column_text(at, 0)) ? 2 : 1;
+		for (size_t i = 0; i < ways * edit_value_count; i++)
+			bad += edit(bytes, n, path, at, i / ways, i % ways == 0);
+	}
 	sqlite3_finalize(at);
 	sqlite3_close(db);
 	sqlite3_free(bytes);

@@ -49,6 +49,15 @@ static void name_part(struct figure_list *l, const struct paper *p, const struct
 		}
 }
 
+/* Most papers number none of the figures, and to read one takes longer than to look for their names in it. */
+static bool names_any(const struct embedded *f, const struct figure_list *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (strstr(f->data, l->items[i].name))
+			return true;
+	return false;
+}
+
 int paper_name_figures(struct figure_list *l, struct err *e)
 {
 	struct arena a;
@@ -58,7 +67,7 @@ int paper_name_figures(struct figure_list *l, struct err *e)
 	for (size_t i = 0; rc == 0 && i < embedded_count; i++) {
 		const struct embedded *f = &embedded_files[i];
 		struct paper *p;
-		if (strncmp(f->path, "papers/", 7) != 0 || !str_ends(f->path, ".paper"))
+		if (strncmp(f->path, "papers/", 7) != 0 || !str_ends(f->path, ".paper") || !names_any(f, l))
 			continue;
 		rc = paper_parse(&p, &a, f->path, f->data, f->size, e);
 		for (size_t k = 0; rc == 0 && k < p->part_count; k++)

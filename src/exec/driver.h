@@ -192,6 +192,8 @@ void exec_written(uint64_t address, uint64_t bytes); /* by the host: caches forg
 /* driver_fatbin.c: the PTX of an image, which is text, or what exec_image_write made, or a fat binary that a wrapper may point to. In arena a, ends with NUL. cc: the newest that
  * this GPU takes is chosen. NULL and a sentence where there is none. */
 const char *exec_image_text(struct arena *a, const void *image, int cc, struct err *e);
+/* Of a program whose parts were compiled apart (nvcc -rdc=true): an image of each, NULL behind the last. NULL: there is but the image itself. */
+const void *const *exec_image_parts(const void *image);
 int exec_lz4(uint8_t *out, size_t out_bytes, const uint8_t *in, size_t in_bytes); /* 0 or -EINVAL */
 
 /* driver_image.c: an image of the PTX and of those kernels that are decoded, behind what is in out. 0 or -1: out of memory. */

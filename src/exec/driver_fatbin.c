@@ -5,16 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WRAPPER_MAGIC 0x466243b1u
-#define FATBIN_MAGIC  0xba55ed50u
-#define ZSTD_MAGIC    0xfd2fb528u /* RFC 8878, 3.1.1 */
-#define ELF_MAGIC     0x464c457fu
-#define KIND_PTX      1
-#define TEXT_MOST     (256ull << 20)
+#define WRAPPER_MAGIC  0x466243b1u
+#define WRAPPER_LINKED 2 /* its last member is a list of the fat binaries that nvlink made it of */
+#define FATBIN_MAGIC   0xba55ed50u
+#define ZSTD_MAGIC     0xfd2fb528u /* RFC 8878, 3.1.1 */
+#define ELF_MAGIC      0x464c457fu
+#define KIND_PTX       1
+#define TEXT_MOST      (256ull << 20)
 
 struct wrapper { /* __fatDeviceText: what __cudaRegisterFatBinary gets */
 	uint32_t magic, version;
-	const void *data, *name;
+	const void *data;
+	const void *const *name;
 };
 struct header {
 	uint32_t magic;
@@ -131,6 +133,16 @@ static const uint8_t *choose(const uint8_t *at, const struct header *h, int cc, 
 		p += one.header_bytes + one.size;
 	}
 	return best;
+}
+
+const void *const *exec_image_parts(const void *image)
+{
+	struct wrapper w;
+	memcpy(&w.magic, image, sizeof w.magic);
+	if (w.magic != WRAPPER_MAGIC)
+		return NULL;
+	memcpy(&w, image, sizeof w);
+	return w.version == WRAPPER_LINKED ? w.name : NULL;
 }
 
 const char *exec_image_text(struct arena *a, const void *image, int cc, struct err *e)

@@ -37,17 +37,43 @@ CUresult exec_module_parse(struct CUmod_st *m, const char *text, const struct ex
 		   : EXEC_OK;
 }
 
+/* A part without PTX is none of the program's own, but of a library that comes with a compiler: what it defines stays announced. */
+static CUresult read_image(struct CUmod_st *m, const void *image, const struct exec_jit *jit)
+{
+	const void *const *part = exec_image_parts(image), *const whole[] = {image, NULL};
+	struct err e = {0};
+	size_t n = 0, taken = 0;
+	CUresult r = EXEC_OK;
+	part = part && part[0] ? part : whole;
+	while (part[n])
+		n++;
+	struct ptx_module **all = ARENA_ARRAY(&m->arena, n, struct ptx_module *);
+	if (!all)
+		return EXEC_OUT_OF_MEMORY;
+	for (size_t k = 0; k < n && !r; k++) {
+		const char *text = exec_image_text(&m->arena, part[k], exec_process.spec->cc, &e);
+		if (!text && e.code == -ENOTSUP && n > 1)
+			continue;
+		r = text ? exec_module_parse(m, text, jit)
+			 : exec_jit_fail(jit, &e, e.code == -ENOTSUP ? EXEC_NO_BINARY : EXEC_INVALID_IMAGE);
+		all[taken] = m->ptx;
+		taken += !r;
+	}
+	if (!r && !taken)
+		return exec_jit_fail(jit, &e, EXEC_NO_BINARY);
+	if (!r && taken > 1 && ptx_link(&m->ptx, &m->arena, all, taken, &e))
+		r = exec_jit_fail(jit, &e, EXEC_INVALID_IMAGE);
+	return r;
+}
+
 CUresult exec_module_open(struct CUmod_st **out, const void *image, const struct exec_jit *jit)
 {
 	struct exec_process *x = &exec_process;
 	struct CUmod_st *m = mem_zero(1, sizeof *m);
-	struct err e = {0};
 	if (!m)
 		return EXEC_OUT_OF_MEMORY;
 	arena_init(&m->arena);
-	const char *text = exec_image_text(&m->arena, image, x->spec->cc, &e);
-	CUresult r = text ? exec_module_parse(m, text, jit)
-			  : exec_jit_fail(jit, &e, e.code == -ENOTSUP ? EXEC_NO_BINARY : EXEC_INVALID_IMAGE);
+	CUresult r = read_image(m, image, jit);
 	if (!r)
 		r = module_memory(m);
 	if (r) {

@@ -332,6 +332,8 @@ struct ptx_module {
 
 /* Everything lives in arena a. On error -EINVAL and "line:column: sentence" with name in front. */
 int ptx_parse(struct ptx_module **out, struct arena *a, const char *name, const char *text, size_t size, struct err *e);
+/* One module of at least one part, whose instructions it takes. Lives in arena a, as the parts have to as long as it does. */
+int ptx_link(struct ptx_module **out, struct arena *a, struct ptx_module *const *part, size_t parts, struct err *e);
 int ptx_print(struct str *out, const struct ptx_module *m);		/* -ENOMEM when out of memory */
 bool ptx_equal(const struct ptx_module *a, const struct ptx_module *b); /* line numbers do not count */
 

@@ -133,8 +133,11 @@ static int name_operand(struct ptx_parser *p, struct ptx_operand *o, const struc
 		return 0;
 	case NAME_FUNC:
 		if (p->funcs.v[e->index].entry)
-			return PTX_FAIL_AT(p, &t, "'%.*s' is a kernel; only a function's address is taken", (int)t.n,
-					   t.s);
+			return PTX_FAIL_AT(
+			    p, &t,
+			    "'%.*s' is a kernel: one that takes its address launches it (dynamic parallelism), "
+			    "which is not executed; launch it from the host",
+			    (int)t.n, t.s);
 		o->kind = PTX_OPND_FUNC;
 		o->index = e->index;
 		return 0;

@@ -109,7 +109,7 @@ static const struct {
     {"add.u32 %u0, %u1, %clock;", 19, "special registers are read by mov"},
     {"mov.u32 %u0, %tid;", 14, "'%tid' has components: write %tid.x"},
     {"mov.f32 %f0, cell;", 14, "an address does not fit .f32"},
-    {"mov.u64 %ud0, k;", 15, "function"},
+    {"mov.u64 %ud0, k;", 15, "launch it from the host"},
     {"mov.b64 %rd0, {%r0, %h1};", 15, "32 bits"},
     {"mov.u64 %ud0, {%u0, %u1};", 15, "untyped"},
     {"mov.b64 {%r0, %r1}, {%r2, %r3};", 21, "one register"},

@@ -107,9 +107,12 @@ int decode_builtin(struct decoder *d, struct decode_frame *f, const struct ptx_i
 		return heap(d, f, in, false);
 	if (strcmp(name, "free") == 0 && count == 1)
 		return heap(d, f, in, true);
-	if (strncmp(name, "cudaLaunchDevice", 16) == 0 || strncmp(name, "cudaGetParameterBuffer", 22) == 0)
-		return decode_fail(d,
-				   "the kernel launches kernels itself (dynamic parallelism), which is not executed");
+	if (strstr(name, "LaunchDevice") || strstr(name, "GetParameterBuffer"))
+		return decode_fail(
+		    d,
+		    "the kernel launches kernels itself (dynamic parallelism, '%s'), which is not executed: launch "
+		    "them from the host",
+		    name);
 	return decode_fail(d, "'%s' has no body in this module", name);
 }
 

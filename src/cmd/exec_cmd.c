@@ -47,7 +47,6 @@ static int gpu_of(struct cmd_context *c, const char **gpu)
 {
 	struct arena a;
 	struct sim_spec *s;
-	*gpu = cmd_value(c, "gpu");
 	arena_init(&a);
 	int r = spec_open(&s, &a, *gpu, &c->error);
 	arena_free(&a);
@@ -59,6 +58,25 @@ static int gpu_of(struct cmd_context *c, const char **gpu)
 		free(whole);
 	}
 	return *gpu ? CMD_OK : cmd_fail(c, CMD_DEVICE, "out of memory");
+}
+
+/* All that the program has, with commas between. */
+static int gpus_of(struct cmd_context *c, const char **gpus)
+{
+	char *rest = arena_strdup(&c->arena, cmd_value(c, "gpu"));
+	*gpus = "";
+	for (char *name; rest && (name = strtok_r(rest, ",", &rest)) != NULL;) {
+		const char *one = name;
+		int rc = gpu_of(c, &one);
+		if (rc)
+			return rc;
+		*gpus = arena_printf(&c->arena, "%s%s%s", *gpus, **gpus ? "," : "", one);
+		if (!*gpus)
+			break;
+	}
+	if (*gpus && !**gpus)
+		return cmd_fail(c, CMD_USAGE, "--gpu names no simulated GPU");
+	return *gpus ? CMD_OK : cmd_fail(c, CMD_DEVICE, "out of memory");
 }
 
 /* Puts `first` before what a variable of the loader's says. */
@@ -107,7 +125,7 @@ int cmd_exec(struct cmd_context *c, int argc, char **argv)
 		return cmd_fail(c, CMD_USAGE, "--untimed counts no cycles: there are no --stats of it");
 	int rc = cmd_threads(c);
 	if (!rc)
-		rc = gpu_of(c, &gpu);
+		rc = gpus_of(c, &gpu);
 	if (!rc)
 		rc = libraries(c, &folder);
 	if (!rc)

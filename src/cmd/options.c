@@ -149,8 +149,9 @@ static const struct cmd_option reproduce_options[] = {
 
 static const struct cmd_option exec_options[] = {
     {.name = "gpu",
-     .arg = "NAME|FILE.gpu",
-     .help = "the simulated GPU: a built-in name or a description of yours",
+     .arg = "NAME|FILE.gpu,...",
+     .help = "the simulated GPU: a built-in name or a description of yours; several are the program's devices 0, 1 and "
+	     "so on",
      .required = true},
     {.name = "check",
      .help = "say what is wrong in kernels though a GPU lets it pass: accesses outside of allocations, reads of memory "

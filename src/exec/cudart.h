@@ -41,6 +41,7 @@ struct exec_copy_3d cudart_copy_3d(const struct copy_3d *p);
 cudaError_t cudart_result(cudaError_t r);
 _Noreturn void cudart_unserved(const char *call, const char *why);
 
+int cudart_current(void); /* cudart_device.c: the thread's device */
 /* cudart_register.c */
 CUresult cudart_function(CUfunction *f, const void *host);
 CUresult cudart_symbol(uint64_t *at, size_t *bytes, const void *host);
@@ -50,6 +51,11 @@ CUresult cuInit(unsigned flags);
 CUresult cuDriverGetVersion(int *version);
 CUresult cuGetErrorString(CUresult r, const char **text);
 CUresult cuGetErrorName(CUresult r, const char **name);
+CUresult cuDeviceGetCount(int *count);
+CUresult cuDeviceGet(CUdevice *device, int ordinal);
+CUresult cuDevicePrimaryCtxRetain(CUcontext *c, CUdevice device);
+CUresult cuCtxSetCurrent(CUcontext c);
+CUresult cuCtxGetDevice(CUdevice *device);
 CUresult cuDeviceGetName(char *name, int len, CUdevice device);
 CUresult cuDeviceGetUuid(uint8_t *uuid, CUdevice device);
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device);
@@ -152,6 +158,7 @@ CUresult cuTexObjectCreate(CUtexObject *out, const struct exec_resource *what, c
 			   const void *view);
 CUresult cuTexObjectDestroy(CUtexObject t);
 CUresult cuSurfObjectCreate(CUsurfObject *out, const struct exec_resource *what);
+CUresult cuDeviceSetMemPool(CUdevice device, CUmemPool pool);
 CUresult cuCtxSetLimit(int limit, size_t value);
 
 #endif

@@ -85,21 +85,28 @@ EXEC_API const char *cudaGetErrorString(cudaError_t r)
 
 /* ---- devices ---- */
 
+int cudart_current(void)
+{
+	CUdevice device = 0;
+	return cuCtxGetDevice(&device) ? 0 : device;
+}
+
 EXEC_API cudaError_t cudaGetDeviceCount(int *count)
 {
-	*count = 1;
-	return EXEC_OK;
+	return cudart_result(cuDeviceGetCount(count));
 }
 
 EXEC_API cudaError_t cudaGetDevice(int *device)
 {
-	*device = 0;
+	*device = cudart_current();
 	return EXEC_OK;
 }
 
 EXEC_API cudaError_t cudaSetDevice(int device)
 {
-	return cudart_result(device ? EXEC_INVALID_DEVICE : cuInit(0));
+	CUcontext c;
+	CUresult r = cuDevicePrimaryCtxRetain(&c, device);
+	return cudart_result(r ? r : cuCtxSetCurrent(c));
 }
 
 EXEC_API cudaError_t cudaInitDevice(int device, unsigned flags, unsigned more)
@@ -131,10 +138,10 @@ EXEC_API cudaError_t cudaDeviceGetAttribute(int *v, int which, int device)
 	return cudart_result(cuDeviceGetAttribute(v, which, device));
 }
 
-static int of(int which)
+static int of(int which, int device)
 {
 	int v = 0;
-	cuDeviceGetAttribute(&v, which, 0);
+	cuDeviceGetAttribute(&v, which, device);
 	return v;
 }
 
@@ -157,55 +164,58 @@ _Static_assert(offsetof(struct prop_13, registers_host) == 704 && offsetof(struc
 #define ROOM_13 1008 /* and in 13 */
 
 /* What the fields are is the attributes' business: the numbers are CUdevice_attribute's. */
-static void common(struct prop_12 *p)
+static CUresult common(struct prop_12 *p, int device)
 {
 	size_t bytes = 0;
-	cuDeviceGetName(p->name, sizeof p->name, 0);
-	cuDeviceGetUuid((uint8_t *)p->uuid, 0);
-	cuDeviceTotalMem_v2(&bytes, 0);
+	CUresult r = cuDeviceGetName(p->name, sizeof p->name, device);
+	if (r)
+		return r;
+	cuDeviceGetUuid((uint8_t *)p->uuid, device);
+	cuDeviceTotalMem_v2(&bytes, device);
 	*p->memory = bytes;
-	*p->shared_per_block = (size_t)of(8);
-	*p->registers_per_block = of(12);
-	*p->warp_size = of(10);
-	*p->pitch = (size_t)of(11);
-	*p->threads_per_block = of(1);
+	*p->shared_per_block = (size_t)of(8, device);
+	*p->registers_per_block = of(12, device);
+	*p->warp_size = of(10, device);
+	*p->pitch = (size_t)of(11, device);
+	*p->threads_per_block = of(1, device);
 	for (int k = 0; k < 3; k++) {
-		p->block_most[k] = of(2 + k);
-		p->grid_most[k] = of(5 + k);
+		p->block_most[k] = of(2 + k, device);
+		p->grid_most[k] = of(5 + k, device);
 	}
-	*p->clock_khz = of(13);
-	*p->constant_bytes = (size_t)of(9);
-	*p->major = of(75);
-	*p->minor = of(76);
-	*p->texture_alignment = (size_t)of(14);
-	*p->texture_pitch_alignment = (size_t)of(51);
-	*p->sm_count = of(16);
-	*p->maps_host = of(19);
-	*p->concurrent_kernels = of(31);
-	*p->engines = of(40);
-	*p->one_address_space = of(41);
-	*p->l2_bytes = of(38);
-	*p->threads_per_sm = of(39);
-	*p->global_l1 = of(79);
-	*p->local_l1 = of(80);
-	*p->shared_per_sm = (size_t)of(81);
-	*p->registers_per_sm = of(82);
-	*p->managed = of(83);
-	*p->concurrent_managed = of(89);
-	*p->host_pointer = of(91);
-	*p->cooperative = of(95);
-	*p->shared_optin = (size_t)of(97);
-	*p->registers_host = of(99);
-	*p->blocks_per_sm = of(106);
-	*p->pools = of(115);
+	*p->clock_khz = of(13, device);
+	*p->constant_bytes = (size_t)of(9, device);
+	*p->major = of(75, device);
+	*p->minor = of(76, device);
+	*p->texture_alignment = (size_t)of(14, device);
+	*p->texture_pitch_alignment = (size_t)of(51, device);
+	*p->sm_count = of(16, device);
+	*p->maps_host = of(19, device);
+	*p->concurrent_kernels = of(31, device);
+	*p->engines = of(40, device);
+	*p->one_address_space = of(41, device);
+	*p->l2_bytes = of(38, device);
+	*p->threads_per_sm = of(39, device);
+	*p->global_l1 = of(79, device);
+	*p->local_l1 = of(80, device);
+	*p->shared_per_sm = (size_t)of(81, device);
+	*p->registers_per_sm = of(82, device);
+	*p->managed = of(83, device);
+	*p->concurrent_managed = of(89, device);
+	*p->host_pointer = of(91, device);
+	*p->cooperative = of(95, device);
+	*p->shared_optin = (size_t)of(97, device);
+	*p->registers_host = of(99, device);
+	*p->blocks_per_sm = of(106, device);
+	*p->pools = of(115, device);
+	return EXEC_OK;
 }
 
 EXEC_API cudaError_t cudaGetDeviceProperties_v2(void *out, int device)
 {
 	struct prop_12 p = {0};
-	if (device)
-		return cudart_result(EXEC_INVALID_DEVICE);
-	common(&p);
+	const CUresult r = common(&p, device);
+	if (r)
+		return cudart_result(r);
 	memset(out, 0, ROOM_12);
 	memcpy(out, &p, sizeof p);
 	return EXEC_OK;
@@ -218,9 +228,9 @@ EXEC_API cudaError_t cudaGetDeviceProperties(void *out, int device)
 	struct prop_13 p = {0};
 	if (CUDART_MAJOR < 13)
 		return cudaGetDeviceProperties_v2(out, device);
-	if (device)
-		return cudart_result(EXEC_INVALID_DEVICE);
-	common(&all);
+	const CUresult r = common(&all, device);
+	if (r)
+		return cudart_result(r);
 #define PROP_FIELD(type, name, n) memcpy(p.name, all.name, sizeof p.name);
 #define ONLY_12(type, name, n)
 #include "exec/cudart_prop.def"
@@ -273,19 +283,23 @@ EXEC_API cudaError_t cudaDeviceSetSharedMemConfig(int config)
 	return EXEC_OK;
 }
 
-#define BUS "0000:01:00.0"
+#define BUS	  "0000:%02x:00.0"
+#define BUS_BYTES 13
 EXEC_API cudaError_t cudaDeviceGetPCIBusId(char *name, int room, int device)
 {
-	if (device || !name || room < (int)sizeof BUS)
-		return cudart_result(device ? EXEC_INVALID_DEVICE : EXEC_INVALID_VALUE);
-	memcpy(name, BUS, sizeof BUS);
-	return cudart_result(EXEC_OK);
+	int bus;
+	CUresult r = cuDeviceGetAttribute(&bus, 33, device);
+	if (!r && (!name || room < BUS_BYTES))
+		r = EXEC_INVALID_VALUE;
+	if (!r)
+		snprintf(name, (size_t)room, BUS, (unsigned)bus);
+	return cudart_result(r);
 }
 
 EXEC_API cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *name)
 {
-	*device = 0;
-	return cudart_result(strcasecmp(name, BUS) ? EXEC_INVALID_DEVICE : EXEC_OK);
+	unsigned bus = 0;
+	return cudart_result(sscanf(name, BUS, &bus) == 1 ? cuDeviceGet(device, (int)bus - 1) : EXEC_INVALID_DEVICE);
 }
 
 EXEC_API cudaError_t cudaDeviceCanAccessPeer(int *can, int a, int b)

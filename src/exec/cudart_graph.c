@@ -235,7 +235,7 @@ EXEC_API cudaError_t cudaDeviceGetMemPool(CUmemPool *pool, int device)
 
 EXEC_API cudaError_t cudaDeviceSetMemPool(int device, CUmemPool pool)
 {
-	return cudart_result(device || !pool ? EXEC_INVALID_VALUE : EXEC_OK);
+	return cudart_result(cuDeviceSetMemPool(device, pool));
 }
 
 EXEC_API cudaError_t cudaMemPoolCreate(CUmemPool *pool, const void *props)

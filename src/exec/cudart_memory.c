@@ -132,7 +132,7 @@ EXEC_API cudaError_t cudaPointerGetAttributes(void *out, const void *p)
 	if (!cuPointerGetAttribute(&type, 2, address(p))) {
 		cuPointerGetAttribute(&managed, 8, address(p));
 		a.type = managed ? MANAGED : type == EXEC_MEMORY_HOST ? HOST : DEVICE;
-		a.device = 0;
+		cuPointerGetAttribute(&a.device, 9, address(p));
 		a.device_pointer = (void *)(uintptr_t)p;
 		if (a.type == DEVICE)
 			a.host_pointer = NULL;
@@ -185,12 +185,16 @@ EXEC_API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, int ki
 EXEC_API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
 					 cudaStream_t s)
 {
-	return cudart_result(to_device || from_device ? EXEC_INVALID_DEVICE : copy(to, from, bytes, 3, s));
+	CUcontext c;
+	CUresult r = cuDevicePrimaryCtxRetain(&c, to_device);
+	if (!r)
+		r = cuDevicePrimaryCtxRetain(&c, from_device);
+	return cudart_result(r ? r : copy(to, from, bytes, 3, s));
 }
 
 EXEC_API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
 {
-	return cudart_result(to_device || from_device ? EXEC_INVALID_DEVICE : copy(to, from, bytes, 3, NULL));
+	return cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, NULL);
 }
 
 /* Rows; kind as cudaMemcpy's. */

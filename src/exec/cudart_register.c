@@ -6,16 +6,18 @@
 
 struct binary { /* what __cudaRegisterFatBinary returns a handle of */
 	const void *image;
-	CUmodule module;
-	CUresult loaded; /* of the only try */
-	bool tried;
+	struct {
+		CUmodule module;
+		CUresult result; /* of the only try */
+		bool tried;
+	} on[EXEC_DEVICES];
 	struct binary *next;
 };
 struct kernel {
 	const void *host; /* the stub that stands for it in the program */
 	const char *name;
 	struct binary *binary;
-	CUfunction function;
+	CUfunction function[EXEC_DEVICES];
 };
 struct symbol {
 	const void *host;
@@ -110,13 +112,16 @@ EXEC_API void __cudaRegisterManagedVar(void **handle, void **host, char *device,
 
 /* ---- modules, when they are first wanted ---- */
 
-static CUresult load(struct binary *b)
+/* On the thread's device. */
+static CUresult load(struct binary *b, CUmodule *m)
 {
-	if (!b->tried) {
-		b->tried = true;
-		b->loaded = cuModuleLoadData(&b->module, b->image);
+	const int device = cudart_current();
+	if (!b->on[device].tried) {
+		b->on[device].tried = true;
+		b->on[device].result = cuModuleLoadData(&b->on[device].module, b->image);
 	}
-	return b->loaded;
+	*m = b->on[device].module;
+	return b->on[device].result;
 }
 
 static CUresult with_lock(CUresult r)
@@ -133,10 +138,12 @@ CUresult cudart_function(CUfunction *f, const void *host)
 		struct kernel *k = &t->kernel[i];
 		if (k->host != host)
 			continue;
-		CUresult r = k->function ? EXEC_OK : load(k->binary);
-		if (!r && !k->function)
-			r = cuModuleGetFunction(&k->function, k->binary->module, k->name);
-		*f = k->function;
+		CUfunction *function = &k->function[cudart_current()];
+		CUmodule m = NULL;
+		CUresult r = *function ? EXEC_OK : load(k->binary, &m);
+		if (!r && !*function)
+			r = cuModuleGetFunction(function, m, k->name);
+		*f = *function;
 		return with_lock(r == EXEC_NOT_FOUND ? EXEC_INVALID_DEVICE_FUNCTION : r);
 	}
 	return with_lock(EXEC_INVALID_DEVICE_FUNCTION);
@@ -150,9 +157,10 @@ CUresult cudart_symbol(uint64_t *at, size_t *bytes, const void *host)
 		const struct symbol *s = &t->symbol[i];
 		if (s->host != host && !(s->managed && *s->managed == host))
 			continue;
-		CUresult r = load(s->binary);
+		CUmodule m = NULL;
+		CUresult r = load(s->binary, &m);
 		if (!r)
-			r = cuModuleGetGlobal_v2(at, bytes, s->binary->module, s->name);
+			r = cuModuleGetGlobal_v2(at, bytes, m, s->name);
 		return with_lock(r == EXEC_NOT_FOUND ? EXEC_INVALID_SYMBOL : r);
 	}
 	return with_lock(EXEC_INVALID_SYMBOL);
@@ -168,7 +176,8 @@ EXEC_API char __cudaInitModule(void **handle)
 		struct symbol *s = &t->symbol[i];
 		CUdeviceptr at;
 		size_t bytes;
-		if (s->binary == b && s->managed && !load(b) && !cuModuleGetGlobal_v2(&at, &bytes, b->module, s->name))
+		CUmodule m = NULL;
+		if (s->binary == b && s->managed && !load(b, &m) && !cuModuleGetGlobal_v2(&at, &bytes, m, s->name))
 			*s->managed = (void *)(uintptr_t)at;
 	}
 	with_lock(EXEC_OK);
@@ -200,7 +209,7 @@ EXEC_API cudaError_t __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *
 static bool is_shape(struct dim3 grid, struct dim3 block)
 {
 	int most = 0;
-	cuDeviceGetAttribute(&most, 1, 0);
+	cuDeviceGetAttribute(&most, 1, cudart_current());
 	const uint64_t threads = (uint64_t)block.x * block.y * block.z;
 	return threads && threads <= (uint64_t)most && grid.x && grid.y && grid.z;
 }

@@ -1,6 +1,6 @@
 /* libcuda.so.1 on a simulated GPU: what `fathom exec` runs programs with.
  *
- * One device has one primary context. Its memory is a region that begins at the same address for the host and the GPU,
+ * A device has one primary context. Its memory is a region that begins at the same address for the host and the GPU,
  * and so is page-locked memory. Managed and mapped memory need nothing further. All work is done when the call that asks
  * for it returns. Time is the simulated GPU's, so that events read how long it would have taken. Streams are served in
  * the order of the calls, one after another.
@@ -11,7 +11,7 @@
  *
  * `fathom exec` sets in the environment:
  *
- *   FATHOM_EXEC_GPU      what spec_open takes
+ *   FATHOM_EXEC_GPU      what spec_open takes, of each device, with commas between
  *   FATHOM_EXEC_STATS    the file that statistics go to, "" for standard error
  *   FATHOM_EXEC_CHECK    set: what kernels do is looked at
  *   FATHOM_EXEC_UNTIMED  set: kernels take no time */
@@ -30,11 +30,14 @@
 #include <signal.h>
 
 #define EXEC_EXIT 3 /* as a command that lacks its environment: enum cmd_exit */
-/* Of memory: clear of what the system's loader and sanitizers use. The one for threads leaves little else. */
+/* The first GPU's memory begins here, and each next one's so far behind: clear of what the system's loader and sanitizers
+ * use. The one for threads leaves little else. */
 #ifdef __SANITIZE_THREAD__
-#define EXEC_BASE 0x550000000000ull
+#define EXEC_BASE   0x550000000000ull
+#define EXEC_STRIDE (16ull << 30)
 #else
-#define EXEC_BASE 0x200000000000ull
+#define EXEC_BASE   0x200000000000ull
+#define EXEC_STRIDE (1ull << 40)
 #endif
 #define EXEC_HOST_MOST	(256ull << 30) /* bytes of the host's memory, of address space: whatever a machine has */
 #define EXEC_REGISTERED 2
@@ -62,6 +65,7 @@ struct CUfunc_st {
 };
 struct CUmod_st {
 	struct CUmod_st *next;
+	struct exec_device *device;
 	struct arena arena; /* everything of it */
 	struct ptx_module *ptx;
 	struct CUfunc_st *functions; /* those that were asked for */
@@ -70,9 +74,10 @@ struct CUmod_st {
 	bool filled; /* variables have their initial values */
 };
 struct CUctx_st {
-	int number;
+	int device;
 };
 struct CUstream_st {
+	struct exec_device *device;
 	unsigned flags;
 	struct CUgraph_st *graph; /* that it captures into, or NULL */
 	bool origin;		  /* the capture began with it */
@@ -131,41 +136,51 @@ struct CUgraph_st {
 	size_t count, cap;
 };
 
+struct exec_device { /* a simulated GPU and its primary context */
+	int index;
+	struct CUctx_st primary;
+	CUresult sticky; /* the context is dead */
+	struct sim_spec *spec;
+	struct time_gpu *time;
+	struct func_memory
+	    memory; /* regions: its own, the host's, from EXEC_REGISTERED on the host's that is registered */
+	struct exec_heap heap;
+	struct CUmod_st *last; /* whose constants the caches may hold */
+	uint64_t workspace;    /* of cooperative launches; 0: none yet */
+	struct CUmemPool_st *pool;
+	double ns;			   /* simulated time */
+	struct sim_check *check;	   /* NULL: not asked for */
+	uint64_t graph_bytes, graph_most;  /* of memory that graphs have, now and at most */
+	uint64_t graph_taken, graph_trims; /* of it what launches took; how often the rest was given up */
+	uint64_t heap_most, heap_used;	   /* bytes that kernels' malloc may have, and has */
+};
 struct exec_process {
 	pthread_mutex_t lock;
 	bool open;
 	volatile sig_atomic_t ending; /* the signal that ends the program, 0: none */
 	int told[2];		      /* a pipe that says which signal it is */
 	pid_t owner;		      /* the process that opened it, which a fork is not */
-	CUresult sticky;	      /* the context is dead */
 	struct arena arena;
-	struct sim_spec *spec;
-	struct time_gpu *time;
-	struct func_memory
-	    memory; /* regions: the GPU's, the host's that is handed out, from EXEC_REGISTERED on the host's that is registered */
-	struct exec_heap heap, host;
-	struct CUmod_st *modules, *last; /* last: whose constants the caches may hold */
-	struct CUctx_st primary;
+	struct exec_device device[EXEC_DEVICES];
+	int devices;
+	struct exec_heap host; /* page-locked memory, which all devices reach */
+	struct CUmod_st *modules;
 	struct CUstream_st *streams;
-	struct CUarray_st *arrays; /* that are not destroyed */
-	uint64_t workspace;	   /* of cooperative launches; 0: none yet */
-	struct CUmemPool_st *pool;
+	struct CUarray_st *arrays;		    /* that are not destroyed */
 	struct func_texture texture[EXEC_TEXTURES]; /* dimensions 0: free */
 	struct func_print print;
-	double ns;					    /* simulated time */
 	bool untimed, events_told, slow_told, borrows_told; /* no cycles; what was said about it */
 	double wall;					    /* seconds that this machine took for launches */
 	const char *stats;				    /* where to; NULL: not asked for */
 	struct str log;					    /* of launches, as JSON */
-	struct sim_check *check;			    /* NULL: not asked for */
-	uint64_t graph_bytes, graph_most;		    /* of memory that graphs have, now and at most */
-	uint64_t graph_taken, graph_trims; /* of it what launches took; how often the rest was given up */
-	uint64_t heap_most, heap_used;	   /* bytes that kernels' malloc may have, and has */
 };
 extern struct exec_process exec_process;
+/* That the call under way is about: of the thread's context, until exec_on says otherwise. */
+extern _Thread_local struct exec_device *exec_here;
 
 /* driver_process.c. Begins a call of the driver's interface: takes the lock and opens the device. What to return at once, the lock released, or 0. */
 CUresult exec_enter(void);
+void exec_begin(void);		 /* the same, and nothing is returned at once */
 CUresult exec_leave(CUresult r); /* releases the lock; r */
 #define EXEC_ENTER()                                                                                                   \
 	do {                                                                                                           \
@@ -173,6 +188,9 @@ CUresult exec_leave(CUresult r); /* releases the lock; r */
 		if (entered_)                                                                                          \
 			return entered_;                                                                               \
 	} while (0)
+CUresult exec_on(struct exec_device *d);	    /* the call is about this one, NULL: as it is; d->sticky */
+int exec_current(void);				    /* driver_device.c: of the thread's context, 0 where it has none */
+struct exec_device *exec_numbered(CUdevice device); /* or NULL */
 /* A sentence on standard error, after "fathom exec: ". */
 void exec_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The program calls what the simulated GPU does not serve: says which call, and ends the program. */
@@ -183,6 +201,7 @@ void exec_copy_takes(uint64_t bytes, bool to_device); /* simulated time of a cop
 CUresult exec_alloc(uint64_t bytes, enum exec_kind kind, uint64_t *out);
 CUresult exec_free(uint64_t address);
 void exec_pool_gave_back(const struct exec_block *b); /* driver_pool.c: b is freed */
+struct exec_device *exec_device_of(uint64_t address); /* whose memory it is; NULL: the host's, or nobody's */
 struct exec_block *exec_block_of(uint64_t address);   /* that it lies in, or NULL */
 /* Host memory behind a device address, NULL: not all of it is allocated. */
 uint8_t *exec_at(uint64_t address, uint64_t bytes);
@@ -245,7 +264,8 @@ CUresult exec_pack(struct CUfunc_st *f, void **params, void **extra, uint8_t **p
 CUresult exec_launch(struct CUfunc_st *f, const struct exec_shape *s, const uint8_t *packed);
 uint32_t exec_blocks_per_sm(struct CUfunc_st *f, uint64_t threads, uint64_t dynamic_shared);
 
-void exec_check_open(void); /* driver_check.c; if it is asked for: what is found is summed up when the program ends */
+void exec_check_open(
+    struct exec_device *d); /* driver_check.c; if it is asked for: what is found is summed up when the program ends */
 void exec_check_write(void);
 void exec_signals_open(void); /* driver_signal.c; if there is something to write when a signal ends the program */
 

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EXEC_API __attribute__((visibility("default")))
+#define EXEC_DEVICES 16 /* at most */
+#define EXEC_API     __attribute__((visibility("default")))
 
 typedef int CUresult; /* cudaError_t has the same numbers */
 enum {

@@ -23,31 +23,36 @@ static void say(void *to, const char *sentence)
 
 void exec_check_write(void)
 {
-	const struct exec_heap *heaps[] = {&exec_process.heap, &exec_process.host};
 	uint64_t left = 0, bytes = 0;
-	uint32_t wrong, places;
-	if (!exec_process.check)
+	uint32_t wrong = 0, places = 0;
+	if (!exec_process.device[0].check)
 		return;
-	for (unsigned n = 0; n < 2; n++)
-		for (size_t k = 0; k < heaps[n]->count; k++)
-			if (!heaps[n]->block[k].module && !heaps[n]->block[k].graph) {
+	for (int n = 0; n <= exec_process.devices; n++) {
+		const struct exec_device *d = n < exec_process.devices ? &exec_process.device[n] : NULL;
+		const struct exec_heap *h = d ? &d->heap : &exec_process.host;
+		uint32_t one = 0, at = 0;
+		for (size_t k = 0; k < h->count; k++)
+			if (!h->block[k].module && !h->block[k].graph) {
 				left++;
-				bytes += heaps[n]->block[k].bytes;
+				bytes += h->block[k].bytes;
 			}
+		if (d)
+			sim_check_count(d->check, &one, &at);
+		wrong += one;
+		places += at;
+	}
 	if (left)
 		exec_say("check: %llu allocations of %llu bytes were never freed", (unsigned long long)left,
 			 (unsigned long long)bytes);
-	sim_check_count(exec_process.check, &wrong, &places);
 	exec_say("check: %u accesses of kernels are wrong, at %u places", wrong, places);
 }
 
-void exec_check_open(void)
+void exec_check_open(struct exec_device *d)
 {
 	const struct sim_check_owner owner = {.memory = memory, .say = say};
 	if (!getenv("FATHOM_EXEC_CHECK"))
 		return;
-	if (sim_check_open(&exec_process.check, &owner, EXEC_BASE, exec_process.memory.region[0].size) ||
-	    atexit(exec_check_write)) {
+	if (sim_check_open(&d->check, &owner, d->heap.base, d->heap.size) || (!d->index && atexit(exec_check_write))) {
 		exec_say("out of memory for --check");
 		_exit(EXEC_EXIT);
 	}

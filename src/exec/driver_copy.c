@@ -74,8 +74,8 @@ EXEC_API CUresult cuMemFreeHost(void *p)
 EXEC_API CUresult cuMemGetInfo_v2(size_t *left, size_t *total)
 {
 	EXEC_ENTER();
-	const struct exec_heap *h = &exec_process.heap;
-	*total = *left = exec_process.memory.region[0].size;
+	const struct exec_heap *h = &exec_here->heap;
+	*total = *left = exec_here->memory.region[0].size;
 	for (size_t k = 0; k < h->count; k++)
 		*left -= h->block[k].room;
 	return exec_leave(EXEC_OK);
@@ -98,28 +98,34 @@ EXEC_API CUresult cuMemHostRegister_v2(void *p, size_t bytes, unsigned flags)
 {
 	(void)flags;
 	EXEC_ENTER();
-	struct func_memory *m = &exec_process.memory;
+	const struct func_memory *m = &exec_here->memory;
 	uint64_t at = (uintptr_t)p;
 	for (uint32_t k = 0; k < m->count; k++)
 		if (at < m->region[k].base + m->region[k].size && m->region[k].base < at + bytes)
 			return exec_leave(EXEC_HOST_ALREADY_REGISTERED);
 	if (!p || !bytes || m->count == FUNC_REGIONS)
 		return exec_leave(p && bytes ? EXEC_OUT_OF_MEMORY : EXEC_INVALID_VALUE);
-	m->region[m->count++] = (struct func_region){.base = at, .size = bytes, .data = p};
+	for (int n = 0; n < exec_process.devices; n++) {
+		struct func_memory *each = &exec_process.device[n].memory;
+		each->region[each->count++] = (struct func_region){.base = at, .size = bytes, .data = p};
+	}
 	return exec_leave(EXEC_OK);
 }
 
 EXEC_API CUresult cuMemHostUnregister(void *p)
 {
 	EXEC_ENTER();
-	struct func_memory *m = &exec_process.memory;
-	for (uint32_t k = EXEC_REGISTERED; k < m->count; k++)
-		if (m->region[k].base == (uintptr_t)p) {
-			m->region[k] = m->region[--m->count];
-			m->last = 0;
-			return exec_leave(EXEC_OK);
-		}
-	return exec_leave(EXEC_HOST_NOT_REGISTERED);
+	CUresult r = EXEC_HOST_NOT_REGISTERED;
+	for (int n = 0; n < exec_process.devices; n++) {
+		struct func_memory *m = &exec_process.device[n].memory;
+		for (uint32_t k = EXEC_REGISTERED; k < m->count; k++)
+			if (m->region[k].base == (uintptr_t)p) {
+				m->region[k] = m->region[--m->count];
+				m->last = 0;
+				r = EXEC_OK;
+			}
+	}
+	return exec_leave(r);
 }
 
 EXEC_API CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *d, void *p, unsigned flags)
@@ -145,9 +151,10 @@ EXEC_API CUresult cuPointerGetAttribute(void *out, int attribute, CUdeviceptr p)
 	if (!b && !exec_at(p, 1))
 		return exec_leave(EXEC_INVALID_VALUE);
 	const bool host = !b || b->kind == EXEC_HOST;
+	struct exec_device *d = exec_device_of(p) ? exec_device_of(p) : exec_here;
 	switch (attribute) {
 	case CONTEXT:
-		*(CUcontext *)out = &exec_process.primary;
+		*(CUcontext *)out = &d->primary;
 		break;
 	case MEMORY_TYPE:
 		*(unsigned *)out = host ? EXEC_MEMORY_HOST : EXEC_MEMORY_DEVICE;
@@ -164,7 +171,7 @@ EXEC_API CUresult cuPointerGetAttribute(void *out, int attribute, CUdeviceptr p)
 		*(unsigned *)out = b && b->kind == EXEC_MANAGED;
 		break;
 	case ORDINAL:
-		*(int *)out = 0;
+		*(int *)out = d->index;
 		break;
 	default:
 		return exec_leave(EXEC_INVALID_VALUE);
@@ -231,6 +238,19 @@ COPIES(cuMemcpyHtoD, CUdeviceptr, EXEC_MEMORY_DEVICE, const void *, EXEC_MEMORY_
 COPIES(cuMemcpyDtoH, void *, EXEC_MEMORY_HOST, CUdeviceptr, EXEC_MEMORY_DEVICE)
 COPIES(cuMemcpyDtoD, CUdeviceptr, EXEC_MEMORY_DEVICE, CUdeviceptr, EXEC_MEMORY_DEVICE)
 
+/* One address space holds the memory of all. */
+EXEC_API CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext there, CUdeviceptr from, CUcontext here, size_t bytes,
+				    CUstream s)
+{
+	(void)there, (void)here;
+	return cuMemcpyDtoDAsync_v2(to, from, bytes, s);
+}
+
+EXEC_API CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext there, CUdeviceptr from, CUcontext here, size_t bytes)
+{
+	return cuMemcpyPeerAsync(to, there, from, here, bytes, NULL);
+}
+
 EXEC_API CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream s)
 {
 	return linear(s, to, EXEC_MEMORY_UNIFIED, from, EXEC_MEMORY_UNIFIED, bytes);
@@ -273,13 +293,13 @@ CUresult exec_copy(const struct exec_copy_3d *c)
 				 c->source_pitch, c->source_height, c->width_bytes, c->height);
 	struct end to = end_of(c->target_type, c->target_host, c->target_device, c->target_array, target,
 			       c->target_pitch, c->target_height, c->width_bytes, c->height);
-	const double before = exec_process.ns;
+	const double before = exec_here->ns;
 	CUresult r = EXEC_OK;
 	for (size_t z = 0; z < c->depth && !r; z++)
 		for (size_t y = 0; y < c->height && !r; y++)
 			r = copy(to.base + z * to.slice + y * to.pitch, from.base + z * from.slice + y * from.pitch,
 				 c->width_bytes, to.gpu, from.gpu);
-	exec_process.ns = before; /* it is one copy, not one a row */
+	exec_here->ns = before; /* it is one copy, not one a row */
 	if (!r && to.gpu != from.gpu)
 		exec_copy_takes((uint64_t)c->width_bytes * c->height * c->depth, to.gpu);
 	return r;

@@ -6,11 +6,25 @@
 #define VERSION 13000
 #define STACK	16
 
-/* Which context a thread has is the thread's own state: every context is the one GPU. */
+/* Which context a thread has is the thread's own state: every context of a GPU is its primary one. */
 static _Thread_local struct {
 	CUcontext stack[STACK];
 	unsigned depth;
 } exec_thread;
+
+int exec_current(void)
+{
+	return exec_thread.depth && exec_thread.stack[exec_thread.depth - 1]
+		   ? exec_thread.stack[exec_thread.depth - 1]->device
+		   : 0;
+}
+
+/* Begins a call about a device, whichever the thread's context is, and however that one is. */
+#define ENTER_OF(d, device)                                                                                            \
+	exec_begin();                                                                                                  \
+	struct exec_device *d = exec_numbered(device);                                                                 \
+	if (!d)                                                                                                        \
+	return exec_leave(EXEC_INVALID_DEVICE)
 
 EXEC_API CUresult cuInit(unsigned flags)
 {
@@ -84,32 +98,33 @@ EXEC_API CUresult cuGetErrorName(CUresult r, const char **name)
 EXEC_API CUresult cuDeviceGetCount(int *count)
 {
 	EXEC_ENTER();
-	*count = 1;
+	*count = exec_process.devices;
 	return exec_leave(EXEC_OK);
 }
 
 EXEC_API CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
-	EXEC_ENTER();
-	*device = 0;
-	return exec_leave(ordinal ? EXEC_INVALID_DEVICE : EXEC_OK);
+	ENTER_OF(d, ordinal);
+	*device = d->index;
+	return exec_leave(EXEC_OK);
 }
 
 EXEC_API CUresult cuDeviceGetName(char *name, int len, CUdevice device)
 {
-	EXEC_ENTER();
-	if (device || len < 1)
-		return exec_leave(EXEC_INVALID_DEVICE);
-	snprintf(name, (size_t)len, "%s (simulated)", exec_process.spec->name);
+	ENTER_OF(d, device);
+	if (len < 1)
+		return exec_leave(EXEC_INVALID_VALUE);
+	snprintf(name, (size_t)len, "%s (simulated)", d->spec->name);
 	return exec_leave(EXEC_OK);
 }
 
 EXEC_API CUresult cuDeviceGetUuid(uint8_t *uuid, CUdevice device)
 {
-	EXEC_ENTER();
+	ENTER_OF(d, device);
 	memset(uuid, 0, 16);
-	memcpy(uuid, &exec_process.spec->hash, sizeof exec_process.spec->hash);
-	return exec_leave(device ? EXEC_INVALID_DEVICE : EXEC_OK);
+	memcpy(uuid, &d->spec->hash, sizeof d->spec->hash);
+	uuid[15] = (uint8_t)device; /* two of a kind are two */
+	return exec_leave(EXEC_OK);
 }
 
 EXEC_API CUresult cuDeviceGetUuid_v2(uint8_t *uuid, CUdevice device)
@@ -119,17 +134,17 @@ EXEC_API CUresult cuDeviceGetUuid_v2(uint8_t *uuid, CUdevice device)
 
 EXEC_API CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 {
-	EXEC_ENTER();
-	*bytes = exec_process.memory.region[0].size;
-	return exec_leave(device ? EXEC_INVALID_DEVICE : EXEC_OK);
+	ENTER_OF(d, device);
+	*bytes = d->heap.size;
+	return exec_leave(EXEC_OK);
 }
 
 EXEC_API CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
 {
-	EXEC_ENTER();
-	*major = exec_process.spec->cc / 10;
-	*minor = exec_process.spec->cc % 10;
-	return exec_leave(device ? EXEC_INVALID_DEVICE : EXEC_OK);
+	ENTER_OF(d, device);
+	*major = d->spec->cc / 10;
+	*minor = d->spec->cc % 10;
+	return exec_leave(EXEC_OK);
 }
 
 /* CUdevice_attribute: what a description says, and what this library can do. Others are 0. */
@@ -189,11 +204,13 @@ static int attribute(const struct sim_spec *s, int which)
 	return 0;
 }
 
+enum { BUS_NUMBER = 33 }; /* CU_DEVICE_ATTRIBUTE_PCI_BUS_ID */
+
 EXEC_API CUresult cuDeviceGetAttribute(int *v, int which, CUdevice device)
 {
-	EXEC_ENTER();
-	*v = attribute(exec_process.spec, which);
-	return exec_leave(device ? EXEC_INVALID_DEVICE : EXEC_OK);
+	ENTER_OF(d, device);
+	*v = which == BUS_NUMBER ? d->index + 1 : attribute(d->spec, which);
+	return exec_leave(EXEC_OK);
 }
 
 EXEC_API CUresult cuDeviceCanAccessPeer(int *can, CUdevice a, CUdevice b)
@@ -215,14 +232,14 @@ static CUresult push(CUcontext c)
 
 EXEC_API CUresult cuDevicePrimaryCtxRetain(CUcontext *c, CUdevice device)
 {
-	EXEC_ENTER();
-	*c = &exec_process.primary;
-	return exec_leave(device ? EXEC_INVALID_DEVICE : EXEC_OK);
+	ENTER_OF(d, device);
+	*c = &d->primary;
+	return exec_leave(EXEC_OK);
 }
 
 EXEC_API CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
-	return device ? EXEC_INVALID_DEVICE : EXEC_OK;
+	return exec_numbered(device) ? EXEC_OK : EXEC_INVALID_DEVICE;
 }
 
 EXEC_API CUresult cuDevicePrimaryCtxRelease(CUdevice device)
@@ -232,28 +249,28 @@ EXEC_API CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 
 EXEC_API CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
 {
-	return device ? EXEC_INVALID_DEVICE : EXEC_OK;
+	return exec_numbered(device) ? EXEC_OK : EXEC_INVALID_DEVICE;
 }
 
 EXEC_API CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags)
 {
 	(void)flags;
-	return device ? EXEC_INVALID_DEVICE : EXEC_OK;
+	return exec_numbered(device) ? EXEC_OK : EXEC_INVALID_DEVICE;
 }
 
 EXEC_API CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active)
 {
 	*flags = 0;
 	*active = 1;
-	return device ? EXEC_INVALID_DEVICE : EXEC_OK;
+	return exec_numbered(device) ? EXEC_OK : EXEC_INVALID_DEVICE;
 }
 
 EXEC_API CUresult cuCtxCreate_v2(CUcontext *c, unsigned flags, CUdevice device)
 {
 	(void)flags;
-	EXEC_ENTER();
-	*c = &exec_process.primary;
-	return exec_leave(device ? EXEC_INVALID_DEVICE : push(*c));
+	ENTER_OF(d, device);
+	*c = &d->primary;
+	return exec_leave(push(*c));
 }
 
 EXEC_API CUresult cuCtxCreate_v4(CUcontext *c, void *params, unsigned flags, CUdevice device)
@@ -299,7 +316,7 @@ EXEC_API CUresult cuCtxGetCurrent(CUcontext *c)
 
 EXEC_API CUresult cuCtxGetDevice(CUdevice *device)
 {
-	*device = 0;
+	*device = exec_current();
 	return exec_thread.depth ? EXEC_OK : EXEC_INVALID_CONTEXT;
 }
 
@@ -322,14 +339,14 @@ EXEC_API CUresult cuCtxSetLimit(int limit, size_t value)
 {
 	EXEC_ENTER();
 	if (limit == LIMIT_HEAP)
-		exec_process.heap_most = value;
+		exec_here->heap_most = value;
 	return exec_leave(EXEC_OK);
 }
 
 EXEC_API CUresult cuCtxGetLimit(size_t *value, int limit)
 {
 	EXEC_ENTER();
-	*value = limit == LIMIT_PRINT ? FUNC_PRINT_MOST : limit == LIMIT_HEAP ? exec_process.heap_most : 1024;
+	*value = limit == LIMIT_PRINT ? FUNC_PRINT_MOST : limit == LIMIT_HEAP ? exec_here->heap_most : 1024;
 	return exec_leave(EXEC_OK);
 }
 

@@ -37,8 +37,8 @@ static void work_free(struct exec_work *w)
 
 static CUresult graph_run(const struct CUgraph_st *g);
 
-/* Takes the lock. The host's own work is done without it. */
-static CUresult run(const struct exec_work *w)
+/* Takes the lock. The host's own work is done without it. d: whose stream it is given, NULL: the thread's. */
+static CUresult run(const struct exec_work *w, struct exec_device *d)
 {
 	if (w->kind == EXEC_WORK_HOST) {
 		w->of.host.call(w->of.host.data);
@@ -49,6 +49,9 @@ static CUresult run(const struct exec_work *w)
 	if (w->kind == EXEC_WORK_GIVE)
 		return exec_release(w->of.address);
 	EXEC_ENTER();
+	const CUresult dead = exec_on(d);
+	if (dead)
+		return exec_leave(dead);
 	switch (w->kind) {
 	case EXEC_WORK_KERNEL:
 		return exec_leave(exec_launch(w->of.kernel.f, &w->of.kernel.shape, w->of.kernel.packed));
@@ -59,7 +62,7 @@ static CUresult run(const struct exec_work *w)
 	case EXEC_WORK_TAKE:
 		return exec_leave(exec_graph_memory_take(w->of.memory));
 	case EXEC_WORK_RECORD:
-		w->of.event->ns = exec_process.ns;
+		w->of.event->ns = exec_here->ns;
 		w->of.event->recorded = true;
 		return exec_leave(EXEC_OK);
 	default:
@@ -81,7 +84,7 @@ CUresult exec_submit(CUstream s, const struct exec_work *w)
 {
 	struct CUgraph_st *g = exec_capturing(s);
 	struct CUgraphNode_st *n, *last = g && g->count ? g->node[g->count - 1] : NULL;
-	return g ? exec_node_add(&n, g, &last, last != NULL, w) : run(w);
+	return g ? exec_node_add(&n, g, &last, last != NULL, w) : run(w, is_stream(s) ? s->device : NULL);
 }
 
 /* ---- graphs ---- */
@@ -172,7 +175,7 @@ static CUresult graph_run(const struct CUgraph_st *g)
 	CUresult r = ordered(&once, g);
 	for (size_t k = 0; !r && k < once->count; k++)
 		if (!once->node[k]->off)
-			r = run(&once->node[k]->work);
+			r = run(&once->node[k]->work, NULL);
 	if (once)
 		graph_free(once);
 	return r;

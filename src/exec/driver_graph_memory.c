@@ -50,26 +50,27 @@ void exec_graph_memory_drop(struct exec_graph_memory *m)
 
 CUresult exec_graph_memory_take(struct exec_graph_memory *m)
 {
-	struct exec_process *x = &exec_process;
+	exec_on(exec_device_of(m->address));
 	if (m->taken)
 		return EXEC_INVALID_VALUE;
 	m->taken = true;
-	x->graph_taken += m->bytes;
-	if (m->counted != x->graph_trims + 1)
-		x->graph_bytes += m->bytes;
-	m->counted = x->graph_trims + 1;
-	if (x->graph_most < x->graph_bytes)
-		x->graph_most = x->graph_bytes;
+	exec_here->graph_taken += m->bytes;
+	if (m->counted != exec_here->graph_trims + 1)
+		exec_here->graph_bytes += m->bytes;
+	m->counted = exec_here->graph_trims + 1;
+	if (exec_here->graph_most < exec_here->graph_bytes)
+		exec_here->graph_most = exec_here->graph_bytes;
 	return EXEC_OK;
 }
 
 CUresult exec_graph_memory_give(struct exec_graph_memory *m)
 {
+	exec_on(exec_device_of(m->address));
 	if (!m->taken)
 		return EXEC_INVALID_VALUE;
 	m->taken = false;
-	m->counted = exec_process.graph_trims + 1; /* no trim took what was taken */
-	exec_process.graph_taken -= m->bytes;
+	m->counted = exec_here->graph_trims + 1; /* no trim took what was taken */
+	exec_here->graph_taken -= m->bytes;
 	if (!m->owners)
 		end(m);
 	return EXEC_OK;
@@ -113,10 +114,11 @@ enum { IN_USE, IN_USE_MOST, RESERVED, RESERVED_MOST }; /* CUgraphMem_attribute *
 EXEC_API CUresult cuDeviceGetGraphMemAttribute(CUdevice device, int which, void *value)
 {
 	EXEC_ENTER();
-	if (device || which < IN_USE || which > RESERVED_MOST)
+	if (!exec_numbered(device) || which < IN_USE || which > RESERVED_MOST)
 		return exec_leave(EXEC_INVALID_VALUE);
+	exec_on(exec_numbered(device));
 	const bool most = which == IN_USE_MOST || which == RESERVED_MOST;
-	*(uint64_t *)value = most ? exec_process.graph_most : exec_process.graph_bytes;
+	*(uint64_t *)value = most ? exec_here->graph_most : exec_here->graph_bytes;
 	return exec_leave(EXEC_OK);
 }
 
@@ -125,18 +127,20 @@ EXEC_API CUresult cuDeviceSetGraphMemAttribute(CUdevice device, int which, void 
 {
 	(void)value;
 	EXEC_ENTER();
-	if (device || (which != IN_USE_MOST && which != RESERVED_MOST))
+	if (!exec_numbered(device) || (which != IN_USE_MOST && which != RESERVED_MOST))
 		return exec_leave(EXEC_INVALID_VALUE);
-	exec_process.graph_most = exec_process.graph_bytes;
+	exec_on(exec_numbered(device));
+	exec_here->graph_most = exec_here->graph_bytes;
 	return exec_leave(EXEC_OK);
 }
 
 EXEC_API CUresult cuDeviceGraphMemTrim(CUdevice device)
 {
 	EXEC_ENTER();
-	if (device)
+	if (!exec_numbered(device))
 		return exec_leave(EXEC_INVALID_VALUE);
-	exec_process.graph_bytes = exec_process.graph_taken;
-	exec_process.graph_trims++;
+	exec_on(exec_numbered(device));
+	exec_here->graph_bytes = exec_here->graph_taken;
+	exec_here->graph_trims++;
 	return exec_leave(EXEC_OK);
 }

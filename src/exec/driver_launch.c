@@ -12,16 +12,15 @@
 
 static CUresult failed(const struct CUfunc_st *f, const struct time_result *r)
 {
-	struct exec_process *x = &exec_process;
 	exec_say("kernel %s: %s", f->name, r->message);
 	if (r->end == TIME_REFUSED)
 		return strstr(r->message, "too many resources") ? EXEC_OUT_OF_RESOURCES : EXEC_INVALID_VALUE;
-	x->sticky = r->end != TIME_FAULT					      ? EXEC_TIMEOUT
-		    : r->fault == FUNC_FAULT_ALIGN				      ? EXEC_MISALIGNED
-		    : r->fault == FUNC_FAULT_ASSERT				      ? EXEC_ASSERT
-		    : r->fault == FUNC_FAULT_TRAP				      ? EXEC_LAUNCH_FAILED
-		    : r->fault == FUNC_FAULT_BARRIER || r->fault == FUNC_FAULT_TENSOR ? EXEC_ILLEGAL_INSTRUCTION
-										      : EXEC_ILLEGAL_ADDRESS;
+	exec_here->sticky = r->end != TIME_FAULT					      ? EXEC_TIMEOUT
+			    : r->fault == FUNC_FAULT_ALIGN				      ? EXEC_MISALIGNED
+			    : r->fault == FUNC_FAULT_ASSERT				      ? EXEC_ASSERT
+			    : r->fault == FUNC_FAULT_TRAP				      ? EXEC_LAUNCH_FAILED
+			    : r->fault == FUNC_FAULT_BARRIER || r->fault == FUNC_FAULT_TENSOR ? EXEC_ILLEGAL_INSTRUCTION
+											      : EXEC_ILLEGAL_ADDRESS;
 	return EXEC_OK; /* seen when the launch is waited for */
 }
 
@@ -38,22 +37,22 @@ static void print(struct exec_process *x)
 /* The kernels' own malloc: an allocation like the program's, which cannot free it. */
 static uint64_t take(void *ctx, uint64_t bytes)
 {
-	struct exec_process *x = ctx;
 	uint64_t at;
-	if (bytes > x->heap_most - x->heap_used || exec_alloc(bytes, EXEC_DEVICE, &at))
+	exec_here = ctx; /* a thread of the launch may be another one */
+	if (bytes > exec_here->heap_most - exec_here->heap_used || exec_alloc(bytes, EXEC_DEVICE, &at))
 		return 0;
-	x->heap_used += bytes;
+	exec_here->heap_used += bytes;
 	exec_block_of(at)->module = true;
 	return at;
 }
 
 static void give(void *ctx, uint64_t address)
 {
-	struct exec_process *x = ctx;
 	const struct exec_block *b = exec_block_of(address);
+	exec_here = ctx;
 	const uint64_t bytes = b ? b->bytes : 0;
 	if (b && b->module && !exec_free(address))
-		x->heap_used -= bytes;
+		exec_here->heap_used -= bytes;
 }
 
 static double seconds_now(void)
@@ -87,25 +86,25 @@ static CUresult run(struct CUfunc_st *f, struct func_launch *l, const struct exe
 	const struct func_watch watch = {.ctx = &begun, .look = slow};
 	struct time_request q = {.program = f->time,
 				 .launch = l,
-				 .host_ns = 1e9 * x->spec->host.launch_latency,
+				 .host_ns = 1e9 * exec_here->spec->host.launch_latency,
 				 .stats = exec_stats_of(f),
 				 .watch = &watch,
 				 .untimed = x->untimed,
-				 .check = sim_check_launch(x->check, f, f->program)};
+				 .check = sim_check_launch(exec_here->check, f, f->program)};
 	if (f->program->borrows && !x->untimed && !x->borrows_told) {
 		x->borrows_told = true;
 		exec_say("kernel %s: the time of %s is not modelled; it takes that of other instructions", f->name,
 			 f->program->borrows);
 	}
-	if (x->last != f->module) { /* the caches hold another module's constants at these addresses */
-		time_forget(x->time, TIME_CONSTANT, 0, x->spec->constant_bytes);
-		x->last = f->module;
+	if (exec_here->last != f->module) { /* the caches hold another module's constants at these addresses */
+		time_forget(exec_here->time, TIME_CONSTANT, 0, exec_here->spec->constant_bytes);
+		exec_here->last = f->module;
 	}
-	if (time_launch(x->time, &q, &r))
+	if (time_launch(exec_here->time, &q, &r))
 		return EXEC_OUT_OF_MEMORY;
 	x->wall += seconds_now() - begun;
 	exec_stats_launch(f, s, &r);
-	x->ns += x->untimed ? fmax(q.host_ns, 1e9 * x->spec->host.launch_interval) : r.ns + q.host_ns;
+	exec_here->ns += x->untimed ? fmax(q.host_ns, 1e9 * exec_here->spec->host.launch_interval) : r.ns + q.host_ns;
 	print(x);
 	return r.end == TIME_DONE || x->ending ? EXEC_OK : failed(f, &r);
 }
@@ -113,20 +112,19 @@ static CUresult run(struct CUfunc_st *f, struct func_launch *l, const struct exe
 /* All blocks have to be there at once: they wait for each other, by a word behind the first one of the workspace. */
 static CUresult cooperative(struct CUfunc_st *f, const struct exec_shape *s, uint64_t *workspace)
 {
-	struct exec_process *x = &exec_process;
 	const uint64_t threads = (uint64_t)s->block[0] * s->block[1] * s->block[2];
 	const uint64_t blocks = (uint64_t)s->grid[0] * s->grid[1] * s->grid[2];
-	if (blocks > (uint64_t)exec_blocks_per_sm(f, threads, s->shared) * x->spec->sm_count)
+	if (blocks > (uint64_t)exec_blocks_per_sm(f, threads, s->shared) * exec_here->spec->sm_count)
 		return EXEC_COOPERATIVE_TOO_LARGE;
-	if (!x->workspace) {
-		CUresult r = exec_alloc(WORKSPACE_BYTES, EXEC_MANAGED, &x->workspace);
+	if (!exec_here->workspace) {
+		CUresult r = exec_alloc(WORKSPACE_BYTES, EXEC_MANAGED, &exec_here->workspace);
 		if (r)
 			return r;
-		exec_block_of(x->workspace)->module = true;
+		exec_block_of(exec_here->workspace)->module = true;
 	}
-	memset((void *)(uintptr_t)x->workspace, 0, WORKSPACE_BYTES);
-	exec_written(x->workspace, WORKSPACE_BYTES);
-	*workspace = x->workspace;
+	memset((void *)(uintptr_t)exec_here->workspace, 0, WORKSPACE_BYTES);
+	exec_written(exec_here->workspace, WORKSPACE_BYTES);
+	*workspace = exec_here->workspace;
 	return EXEC_OK;
 }
 
@@ -185,11 +183,11 @@ CUresult exec_launch(struct CUfunc_st *f, const struct exec_shape *s, const uint
 	uint64_t shared = p->shared_static;
 	if (s->shared)
 		shared = ((shared + 15) & ~15ull) + s->shared;
-	if (shared > UINT32_MAX || (shared > x->spec->shared_per_block && s->shared > f->dynamic_shared))
+	if (shared > UINT32_MAX || (shared > exec_here->spec->shared_per_block && s->shared > f->dynamic_shared))
 		return EXEC_INVALID_VALUE; /* more than a kernel has that did not opt in */
 	if (!cluster_fits(f, s))
 		return EXEC_INVALID_CLUSTER;
-	const struct func_heap heap = {.ctx = x, .take = take, .give = give};
+	const struct func_heap heap = {.ctx = exec_here, .take = take, .give = give};
 	struct func_launch l = {.heap = &heap,
 				.grid = {s->grid[0], s->grid[1], s->grid[2]},
 				.block = {s->block[0], s->block[1], s->block[2]},
@@ -198,7 +196,7 @@ CUresult exec_launch(struct CUfunc_st *f, const struct exec_shape *s, const uint
 				.params = packed,
 				.constant = (const uint8_t *)(uintptr_t)f->module->constants,
 				.constant_bytes = f->module->constant_bytes,
-				.memory = &x->memory,
+				.memory = &exec_here->memory,
 				.texture = x->texture,
 				.texture_count = EXEC_TEXTURES,
 				.print = p->prints ? &x->print : NULL};
@@ -212,7 +210,7 @@ uint32_t exec_blocks_per_sm(struct CUfunc_st *f, uint64_t threads, uint64_t dyna
 	const char *limit;
 	if (dynamic_shared)
 		shared = ((shared + 15) & ~15ull) + dynamic_shared;
-	return sim_blocks_per_sm(exec_process.spec, f->program, threads, shared, &limit);
+	return sim_blocks_per_sm(exec_here->spec, f->program, threads, shared, &limit);
 }
 
 /* ---- the driver's calls ---- */
@@ -286,7 +284,7 @@ EXEC_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *bloc
 static uint64_t blocks_at_once(struct CUfunc_st *f, const struct exec_shape *s)
 {
 	const uint64_t threads = (uint64_t)s->block[0] * s->block[1] * s->block[2];
-	return (uint64_t)exec_blocks_per_sm(f, threads, s->shared) * exec_process.spec->sm_count;
+	return (uint64_t)exec_blocks_per_sm(f, threads, s->shared) * exec_here->spec->sm_count;
 }
 
 /* What both questions about clusters begin with. */
@@ -330,7 +328,7 @@ EXEC_API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunc
 	CUresult r = grid && block && f ? exec_function_ready(f) : EXEC_INVALID_VALUE;
 	if (r)
 		return exec_leave(r);
-	const struct sim_spec *s = exec_process.spec;
+	const struct sim_spec *s = exec_here->spec;
 	uint32_t best = 0, limit = most > 0 ? (uint32_t)most : s->max_threads_per_block;
 	for (uint32_t threads = s->warp_size; threads <= limit && threads <= s->max_threads_per_block;
 	     threads += s->warp_size) {

@@ -123,12 +123,12 @@ EXEC_API CUresult cuFuncIsLoaded(int *loaded, CUfunction f)
 
 EXEC_API CUresult cuKernelGetAttribute(int *v, int attribute, CUfunction f, CUdevice device)
 {
-	return device ? EXEC_INVALID_DEVICE : cuFuncGetAttribute(v, attribute, f);
+	return !exec_numbered(device) ? EXEC_INVALID_DEVICE : cuFuncGetAttribute(v, attribute, f);
 }
 
 EXEC_API CUresult cuKernelSetAttribute(int attribute, int v, CUfunction f, CUdevice device)
 {
-	return device ? EXEC_INVALID_DEVICE : cuFuncSetAttribute(f, attribute, v);
+	return !exec_numbered(device) ? EXEC_INVALID_DEVICE : cuFuncSetAttribute(f, attribute, v);
 }
 
 EXEC_API CUresult cuKernelSetCacheConfig(CUfunction f, int config, CUdevice device)

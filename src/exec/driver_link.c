@@ -18,6 +18,7 @@ struct CUlinkState_st {
 	struct str text;      /* of all modules */
 	struct str image;     /* of what they make */
 	struct CUmod_st *one; /* the first of them */
+	struct exec_device *device;
 	unsigned inputs;
 };
 
@@ -85,6 +86,7 @@ EXEC_API CUresult cuLinkCreate_v2(unsigned n, const int *option, void **value, C
 	if (!l)
 		return exec_leave(out ? EXEC_OUT_OF_MEMORY : EXEC_INVALID_VALUE);
 	l->jit = exec_jit_open(n, option, value);
+	l->device = exec_here;
 	str_init(&l->text);
 	str_init(&l->image);
 	*out = l;
@@ -121,13 +123,14 @@ static CUresult add(CUlinkState l, const char *given, size_t bytes, int type)
 	if (!m)
 		return EXEC_OUT_OF_MEMORY;
 	arena_init(&m->arena);
+	m->device = l->device;
 	char *text = arena_alloc(&m->arena, bytes + 1, 1);
 	if (!text)
 		err_nomem(&e);
 	else
 		memcpy(text, given, bytes);
 	if (text && type != INPUT_PTX)
-		text = (char *)(uintptr_t)exec_image_text(&m->arena, text, exec_process.spec->cc, &e);
+		text = (char *)(uintptr_t)exec_image_text(&m->arena, text, l->device->spec->cc, &e);
 	if (!text)
 		r = exec_jit_fail(&l->jit, &e, EXEC_NO_BINARY);
 	else
@@ -205,7 +208,7 @@ EXEC_API CUresult cuLinkComplete(CUlinkState l, void **image, size_t *bytes)
 	if (!r)
 		r = compile(m, &l->jit);
 	str_clear(&l->image);
-	if (!r && exec_image_write(&l->image, str_text(&l->text), m->functions, exec_process.spec))
+	if (!r && exec_image_write(&l->image, str_text(&l->text), m->functions, l->device->spec))
 		r = EXEC_OUT_OF_MEMORY;
 	*image = r ? NULL : l->image.data;
 	if (bytes)

@@ -51,7 +51,7 @@ static CUresult read_image(struct CUmod_st *m, const void *image, const struct e
 	if (!all)
 		return EXEC_OUT_OF_MEMORY;
 	for (size_t k = 0; k < n && !r; k++) {
-		const char *text = exec_image_text(&m->arena, part[k], exec_process.spec->cc, &e);
+		const char *text = exec_image_text(&m->arena, part[k], exec_here->spec->cc, &e);
 		if (!text && e.code == -ENOTSUP && n > 1)
 			continue;
 		r = text ? exec_module_parse(m, text, jit)
@@ -80,6 +80,7 @@ CUresult exec_module_open(struct CUmod_st **out, const void *image, const struct
 		module_free(m);
 		return r;
 	}
+	m->device = exec_here;
 	m->next = x->modules;
 	x->modules = m;
 	*out = m;
@@ -120,8 +121,8 @@ static void fit(const struct sim_spec *s, struct func_program *p)
 
 CUresult exec_compile(struct CUfunc_st *f, struct err *e)
 {
-	const struct sim_spec *s = exec_process.spec;
 	struct CUmod_st *m = f->module;
+	const struct sim_spec *s = m->device->spec;
 	struct func_program *p;
 	struct func_target t;
 	spec_target(s, &t);
@@ -144,9 +145,10 @@ CUresult exec_compile(struct CUfunc_st *f, struct err *e)
 CUresult exec_function_ready(struct CUfunc_st *f)
 {
 	struct err e = {0};
-	if (f->program)
-		return EXEC_OK;
-	CUresult r = exec_compile(f, &e);
+	CUresult r = exec_on(f->module->device);
+	if (f->program || r)
+		return r;
+	r = exec_compile(f, &e);
 	if (r)
 		return exec_jit_fail(NULL, &e, r);
 	fill(f->module, f->program);
@@ -252,8 +254,8 @@ EXEC_API CUresult cuModuleUnload(CUmodule m)
 	for (struct CUmod_st **p = &exec_process.modules; *p; p = &(*p)->next)
 		if (*p == m) {
 			*p = m->next;
-			if (exec_process.last == m)
-				exec_process.last = NULL;
+			if (m->device->last == m)
+				m->device->last = NULL;
 			module_free(m);
 			return exec_leave(EXEC_OK);
 		}
@@ -294,7 +296,7 @@ EXEC_API CUresult cuFuncGetAttribute(int *v, int attribute, CUfunction f)
 	CUresult r = v && f ? exec_function_ready(f) : EXEC_INVALID_VALUE;
 	if (r)
 		return exec_leave(r);
-	const struct sim_spec *s = exec_process.spec;
+	const struct sim_spec *s = exec_here->spec;
 	const struct func_program *p = f->program;
 	switch (attribute) {
 	case EXEC_FUNC_MOST_THREADS:
@@ -339,7 +341,7 @@ EXEC_API CUresult cuFuncSetAttribute(CUfunction f, int attribute, int v)
 	EXEC_ENTER();
 	CUresult r = f ? exec_function_ready(f) : EXEC_INVALID_VALUE;
 	if (!r && attribute == EXEC_FUNC_DYNAMIC_SHARED) {
-		if (v < 0 || (uint64_t)v + f->program->shared_static > spec_shared_most(exec_process.spec))
+		if (v < 0 || (uint64_t)v + f->program->shared_static > spec_shared_most(exec_here->spec))
 			r = EXEC_INVALID_VALUE;
 		else
 			f->dynamic_shared = (uint32_t)v;

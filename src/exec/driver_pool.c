@@ -1,4 +1,4 @@
-/* Memory pools. All memory is one heap: a pool only counts what is taken through it. */
+/* Memory pools. All memory of a device is one heap: a pool only counts what is taken through it. */
 #include "exec/driver.h"
 #include <string.h>
 
@@ -9,17 +9,19 @@ struct CUmemPool_st {
 
 static struct CUmemPool_st *common(void)
 {
-	struct exec_process *x = &exec_process;
-	if (!x->pool)
-		x->pool = mem_zero(1, sizeof *x->pool);
-	return x->pool;
+	if (!exec_here->pool)
+		exec_here->pool = mem_zero(1, sizeof *exec_here->pool);
+	return exec_here->pool;
 }
 
 EXEC_API CUresult cuDeviceGetDefaultMemPool(CUmemPool *pool, CUdevice device)
 {
 	EXEC_ENTER();
+	if (!exec_numbered(device))
+		return exec_leave(EXEC_INVALID_DEVICE);
+	exec_on(exec_numbered(device));
 	*pool = common();
-	return exec_leave(device ? EXEC_INVALID_DEVICE : *pool ? EXEC_OK : EXEC_OUT_OF_MEMORY);
+	return exec_leave(*pool ? EXEC_OK : EXEC_OUT_OF_MEMORY);
 }
 
 EXEC_API CUresult cuDeviceGetMemPool(CUmemPool *pool, CUdevice device)
@@ -29,7 +31,7 @@ EXEC_API CUresult cuDeviceGetMemPool(CUmemPool *pool, CUdevice device)
 
 EXEC_API CUresult cuDeviceSetMemPool(CUdevice device, CUmemPool pool)
 {
-	return device || !pool ? EXEC_INVALID_VALUE : EXEC_OK;
+	return !exec_numbered(device) || !pool ? EXEC_INVALID_VALUE : EXEC_OK;
 }
 
 EXEC_API CUresult cuMemPoolCreate(CUmemPool *pool, const void *props)
@@ -43,11 +45,15 @@ EXEC_API CUresult cuMemPoolCreate(CUmemPool *pool, const void *props)
 EXEC_API CUresult cuMemPoolDestroy(CUmemPool pool)
 {
 	EXEC_ENTER();
-	if (!pool || pool == exec_process.pool)
-		return exec_leave(EXEC_INVALID_VALUE);
-	for (size_t k = 0; k < exec_process.heap.count; k++)
-		if (exec_process.heap.block[k].pool == pool)
-			exec_process.heap.block[k].pool = NULL;
+	for (int n = 0; n < exec_process.devices; n++)
+		if (!pool || pool == exec_process.device[n].pool)
+			return exec_leave(EXEC_INVALID_VALUE);
+	for (int n = 0; n < exec_process.devices; n++) {
+		struct exec_heap *h = &exec_process.device[n].heap;
+		for (size_t k = 0; k < h->count; k++)
+			if (h->block[k].pool == pool)
+				h->block[k].pool = NULL;
+	}
 	mem_free(pool);
 	return exec_leave(EXEC_OK);
 }
@@ -69,8 +75,8 @@ EXEC_API CUresult cuMemAllocFromPoolAsync(CUdeviceptr *p, size_t bytes, CUmemPoo
 
 EXEC_API CUresult cuMemAllocAsync(CUdeviceptr *p, size_t bytes, CUstream s)
 {
-	CUmemPool pool;
-	CUresult r = cuDeviceGetDefaultMemPool(&pool, 0);
+	CUmemPool pool = NULL;
+	CUresult r = cuDeviceGetDefaultMemPool(&pool, exec_current());
 	return r ? r : cuMemAllocFromPoolAsync(p, bytes, pool, s);
 }
 

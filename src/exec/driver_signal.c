@@ -46,7 +46,7 @@ void exec_signals_open(void)
 	struct sigaction sa = {.sa_handler = note, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)}, was;
 	sigset_t all, before;
 	pthread_t thread;
-	if ((!exec_process.stats && !exec_process.check) || pipe2(exec_process.told, O_CLOEXEC))
+	if ((!exec_process.stats && !exec_process.device[0].check) || pipe2(exec_process.told, O_CLOEXEC))
 		return;
 	exec_process.owner = getpid();
 	sigfillset(&all);

@@ -36,7 +36,7 @@ void exec_stats_launch(struct CUfunc_st *f, const struct exec_shape *s, const st
 static struct sim_kernel_stats of(const struct CUfunc_st *f)
 {
 	const struct exec_shape *s = &f->shape;
-	return (struct sim_kernel_stats){.spec = exec_process.spec,
+	return (struct sim_kernel_stats){.spec = f->module->device->spec,
 					 .program = f->program,
 					 .counts = f->counts,
 					 .grid = {s->grid[0], s->grid[1], s->grid[2]},
@@ -56,8 +56,14 @@ void exec_stats_write(void)
 	uint64_t launches = 0, cycles = 0;
 	struct str out;
 	str_init(&out);
+	double ns = 0;
+	for (int n = 0; n < x->devices; n++) {
+		if (json)
+			str_addf(&out, "%s%s", n ? ", " : "{\"gpu\":\"", x->device[n].spec->name);
+		ns += x->device[n].ns;
+	}
 	if (json)
-		str_addf(&out, "{\"gpu\":\"%s\",\"kernels\":[", x->spec->name);
+		str_add(&out, "\",\"kernels\":[");
 	for (struct CUmod_st *m = x->modules; m; m = m->next)
 		for (struct CUfunc_st *f = m->functions; f; f = f->next) {
 			if (!f->counts || !f->launches)
@@ -74,7 +80,7 @@ void exec_stats_write(void)
 	str_addf(&out,
 		 json ? "\"total\":{\"launches\":%llu,\"cycles\":%llu,\"ns\":%.6g}}\n"
 		      : "all: %llu launches, %llu cycles of kernels, %.6g ns with copies and launching\n",
-		 (unsigned long long)launches, (unsigned long long)cycles, x->ns);
+		 (unsigned long long)launches, (unsigned long long)cycles, ns);
 	FILE *to = json ? fopen(x->stats, "w") : stderr;
 	if (out.failed || x->log.failed || !to || fwrite(str_text(&out), 1, out.len, to) != out.len || fflush(to))
 		exec_say("the statistics cannot be written");

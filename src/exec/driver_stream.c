@@ -8,6 +8,7 @@ EXEC_API CUresult cuStreamCreate(CUstream *s, unsigned flags)
 	CUstream made = mem_zero(1, sizeof *made);
 	if (!made)
 		return exec_leave(EXEC_OUT_OF_MEMORY);
+	made->device = exec_here;
 	made->flags = flags;
 	made->next = exec_process.streams;
 	exec_process.streams = made;
@@ -62,9 +63,10 @@ EXEC_API CUresult cuStreamGetPriority(CUstream s, int *priority)
 
 EXEC_API CUresult cuStreamGetCtx(CUstream s, CUcontext *c)
 {
-	(void)s;
-	*c = &exec_process.primary;
-	return EXEC_OK;
+	EXEC_ENTER();
+	exec_on((uintptr_t)s > 2 ? s->device : NULL);
+	*c = &exec_here->primary;
+	return exec_leave(EXEC_OK);
 }
 
 /* What waits for an event of a capture takes part in it. */

@@ -160,7 +160,7 @@ static CUresult create(CUtexObject *out, const struct exec_resource *what, const
 		CUresult r = describe(t, what, how);
 		if (r)
 			t->dimensions = 0;
-		t->fraction_bits = (uint8_t)exec_process.spec->texture_fraction_bits;
+		t->fraction_bits = (uint8_t)exec_here->spec->texture_fraction_bits;
 		*out = FUNC_TEXTURE_HANDLE + k;
 		return exec_leave(r);
 	}

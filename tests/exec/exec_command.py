@@ -96,6 +96,8 @@ def main():
         if r.returncode != code or words not in r.stdout + r.stderr:
             bad.append(f"{what}: exit code {r.returncode} instead of {code}, or not {words!r}:\n{r.stdout}{r.stderr}")
     for words, code, text in [(("--gpu", "h200", PROGRAM, "plain"), 0, "good"), (("--gpu", "none", PROGRAM), 2, "none"),
+                              (("--gpu", "toy,v100", "--", PROGRAM, "devices"), 0, "good"),
+                              (("--gpu", "toy,nosuch", "--", PROGRAM, "devices"), 2, "nosuch"), (("--gpu", ",", PROGRAM), 2, "names no"),
                               (("--gpu", "toy", "./not-there"), 4, "cannot run ./not-there"), ((PROGRAM,), 2, "--gpu"),
                               (("--gpu", "h200", "--untimed", "--", PROGRAM, "events"), 0, "kernels take as long as empty ones"),
                               (("--gpu", "toy", "--untimed", "--", PROGRAM, "fault"), 7, "kernel wild: line 28: illegal address: store of 8"),
@@ -103,7 +105,7 @@ def main():
         r = run(*words)
         if r.returncode != code or text not in r.stdout + r.stderr:
             bad.append(f"{words}: exit code {r.returncode} instead of {code}, or not {text!r}:\n{r.stdout}{r.stderr}")
-    print("\n".join(bad) or f"{len(CASES) + 7} runs: as they should be")
+    print("\n".join(bad) or f"{len(CASES) + 10} runs: as they should be")
     return 1 if bad else 0
 
 

@@ -35,6 +35,11 @@ int __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, size_t *sh
 int cudaLaunchKernel(const void *host, struct dim3 grid, struct dim3 block, void **args, size_t shared, void *stream);
 int cudaLaunchKernel_ptsz(const void *host, struct dim3 grid, struct dim3 block, void **args, size_t shared,
 			  void *stream);
+int cudaGetDeviceCount(int *count);
+int cudaGetDevice(int *device);
+int cudaSetDevice(int device);
+int cudaMallocHost(void **p, size_t bytes);
+int cudaPointerGetAttributes(void *out, const void *p);
 int cudaMalloc(void **p, size_t bytes);
 int cudaMallocManaged(void **p, size_t bytes, unsigned flags);
 int cudaStreamAttachMemAsync(void *s, void *p, size_t bytes, unsigned flags);
@@ -55,6 +60,7 @@ int cudaEventElapsedTime(float *ms, void *from, void *to);
 int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int threads, size_t shared);
 void cudaGraphDebugDotPrint(void);
 int cuInit(unsigned flags);
+int cuDeviceGetName(char *name, int len, int device);
 int cuCtxCreate_v2(void **c, unsigned flags, int device);
 int cuModuleLoadData(void **m, const void *image);
 int cuModuleLoadDataEx(void **m, const void *image, unsigned n, const int *option, void **value);
@@ -276,6 +282,47 @@ static int driver(void)
 	return 0;
 }
 
+/* Two GPUs: each has its memory, its kernels and variables; page-locked memory is both's, and what is copied may go across. */
+static int devices(void)
+{
+	float *x[2], *y[2], *host, other[N];
+	char name[2][64];
+	unsigned n = N, total = 0;
+	int count = 0, now = -1;
+	struct {
+		int type, device;
+		void *at, *on_host;
+	} a;
+	check(cudaGetDeviceCount(&count) == 0 && count == 2, "how many");
+	check(cuDeviceGetName(name[0], 64, 0) == 0 && cuDeviceGetName(name[1], 64, 1) == 0 && strcmp(name[0], name[1]),
+	      "their names");
+	check(cuDeviceGetName(name[0], 64, 2) == 101 && cudaSetDevice(2) == 101, "a third one");
+	check(cudaMallocHost((void **)&host, sizeof other) == 0, "page-locked memory");
+	for (int i = 0; i < N; i++)
+		host[i] = (float)i;
+	for (int d = 0; d < 2; d++) {
+		check(cudaSetDevice(d) == 0 && cudaGetDevice(&now) == 0 && now == d, "which one");
+		check(cudaMalloc((void **)&x[d], sizeof other) == 0 && cudaMalloc((void **)&y[d], sizeof other) == 0,
+		      "allocation");
+		check(cudaPointerGetAttributes(&a, x[d]) == 0 && a.device == d, "whose memory");
+		for (int k = 0; k <= d; k++)
+			check(launch(&scale_stub, (N + 127) / 128, 128, (void *[]){&y[d], &host, &n}) == 0, "a launch");
+		check(cudaDeviceSynchronize() == 0, "the launches");
+		check(cudaMemcpyFromSymbol(&total, &total_shadow, sizeof total, 0, TO_HOST) == 0 &&
+			  total == (unsigned)(d + 1) * N,
+		      "a variable of each");
+	}
+	check(cudaMemcpyPeerAsync(x[0], 0, y[1], 1, sizeof other, NULL) == 0, "from one to the other");
+	check(cudaMemcpy(other, x[0], sizeof other, TO_HOST) == 0, "copy to the host");
+	for (int i = 0; i < N; i++)
+		check(other[i] == (float)i + 2, "a result");
+	check(launch(&scale_stub, 1, 128, (void *[]){&y[0], &x[1], &n}) == 0 && cudaDeviceSynchronize() == 700,
+	      "what is the other one's memory");
+	check(cudaSetDevice(0) == 0 && cudaDeviceSynchronize() == 0, "the other one goes on");
+	puts("good");
+	return 0;
+}
+
 /* Two modules, of which each uses what the other one has. Who reads NVIDIA's images can read theirs, and the log tells errors. */
 static int link_modules(void)
 {
@@ -344,6 +391,8 @@ int main(int argc, char **argv)
 	register_all();
 	if (!strcmp(what, "unserved"))
 		cudaGraphDebugDotPrint();
+	if (!strcmp(what, "devices"))
+		return devices();
 	if (!strcmp(what, "careless"))
 		return careless();
 	if (!strcmp(what, "endless")) {

@@ -30,7 +30,6 @@ enum {
 	NOT_INITIALIZED = 3,
 	UNAVAILABLE = 46,
 	NO_DEVICE = 100,
-	INVALID_DEVICE = 101,
 	INVALID_PTX = 218,
 	ILLEGAL_ADDRESS = 700,
 	LAUNCH_TIMEOUT = 702,
@@ -77,9 +76,13 @@ static void begin(void)
 {
 	const char *fail = getenv("FAKE_CUDA_FAIL"), *gpu = getenv("FAKE_CUDA_GPU");
 	void *lib = dlopen(EXEC_DRIVER, RTLD_NOW | RTLD_LOCAL);
+	char gpus[1024] = "";
 
 	fake.begun = true;
-	setenv("FATHOM_EXEC_GPU", gpu ? gpu : "toy", 1);
+	fake.devices = (int)number("FAKE_CUDA_DEVICES", 1);
+	for (int k = 0; k < fake.devices || !k; k++)
+		snprintf(gpus + strlen(gpus), sizeof gpus - strlen(gpus), "%s%s", k ? "," : "", gpu ? gpu : "toy");
+	setenv("FATHOM_EXEC_GPU", gpus, 1);
 	for (int c = 0; c < CALLS; c++) {
 		void *p = lib ? dlsym(lib, names[c]) : NULL;
 		memcpy(&fake.real[c], &p, sizeof p);
@@ -93,7 +96,6 @@ static void begin(void)
 	fake.hang_at = number("FAKE_CUDA_HANG", 0);
 	fake.fault_at = number("FAKE_CUDA_FAULT", 0);
 	fake.crash_at = number("FAKE_CUDA_CRASH", 0);
-	fake.devices = (int)number("FAKE_CUDA_DEVICES", 1);
 	fake.version = (int)number("FAKE_CUDA_VERSION", 13000);
 	fake.cc = (int)number("FAKE_CUDA_CC", 0);
 	fake.busy = (int)number("FAKE_CUDA_BUSY", 0);
@@ -221,27 +223,6 @@ static CUresult compile(const word *w)
 	return r;
 }
 
-/* Every GPU of those that are played is the one that there is. */
-static CUresult of_device(enum call c, const word *w)
-{
-	static const int argument[CALLS] = {
-	    [CALL_device_get_name] = 2, [CALL_device_get_attribute] = 2, [CALL_device_total_mem] = 1,
-	    [CALL_device_get_uuid] = 1, [CALL_primary_retain] = 1,	 [CALL_primary_release] = 0};
-	const int device = (int)w[argument[c]];
-	word first[11];
-
-	if (device < 0 || device >= fake.devices)
-		return (CUresult)INVALID_DEVICE;
-	memcpy(first, w, sizeof first);
-	first[argument[c]] = 0;
-	if (c == CALL_primary_retain && device < fake.busy)
-		return (CUresult)UNAVAILABLE;
-	const CUresult r = c == CALL_device_get_attribute ? attribute(first) : real(c, first);
-	if (!r && c == CALL_device_get_uuid)
-		((CUuuid *)w[0])->bytes[15] = (char)device;
-	return r;
-}
-
 static CUresult play(enum call c, const word *w)
 {
 	switch (c) {
@@ -253,16 +234,10 @@ static CUresult play(enum call c, const word *w)
 	case CALL_device_get_count:
 		*(int *)w[0] = fake.devices;
 		return CUDA_SUCCESS;
-	case CALL_device_get:
-		*(CUdevice *)w[0] = (CUdevice)w[1];
-		return (int)w[1] < 0 || (int)w[1] >= fake.devices ? (CUresult)INVALID_DEVICE : CUDA_SUCCESS;
-	case CALL_device_get_name:
 	case CALL_device_get_attribute:
-	case CALL_device_total_mem:
-	case CALL_device_get_uuid:
+		return attribute(w);
 	case CALL_primary_retain:
-	case CALL_primary_release:
-		return of_device(c, w);
+		return (int)w[1] < fake.busy ? (CUresult)UNAVAILABLE : real(c, w);
 	case CALL_link_add_data:
 		return compile(w);
 	case CALL_mem_alloc:

@@ -46,10 +46,13 @@ static const struct {
 	     {EXEC_INVALID_CONFIGURATION, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
 	     {EXEC_INVALID_SYMBOL, "cudaErrorInvalidSymbol", "invalid device symbol"},
 	     {EXEC_INVALID_DEVICE_FUNCTION, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+	     {EXEC_NO_DEVICE, "cudaErrorNoDevice", NULL},
 	     {EXEC_INVALID_DEVICE, "cudaErrorInvalidDevice", NULL},
 	     {EXEC_INVALID_IMAGE, "cudaErrorInvalidKernelImage", NULL},
+	     {EXEC_INVALID_CONTEXT, "cudaErrorDeviceUninitialized", NULL},
 	     {EXEC_NO_BINARY, "cudaErrorNoKernelImageForDevice", NULL},
 	     {EXEC_INVALID_PTX, "cudaErrorInvalidPtx", NULL},
+	     {EXEC_NOT_FILE, "cudaErrorFileNotFound", NULL},
 	     {EXEC_INVALID_HANDLE, "cudaErrorInvalidResourceHandle", NULL},
 	     {EXEC_NOT_FOUND, "cudaErrorSymbolNotFound", NULL},
 	     {EXEC_NOT_READY, "cudaErrorNotReady", NULL},
@@ -63,6 +66,9 @@ static const struct {
 	     {EXEC_ILLEGAL_INSTRUCTION, "cudaErrorIllegalInstruction", NULL},
 	     {EXEC_MISALIGNED, "cudaErrorMisalignedAddress", NULL},
 	     {EXEC_LAUNCH_FAILED, "cudaErrorLaunchFailure", NULL},
+	     {EXEC_COOPERATIVE_TOO_LARGE, "cudaErrorCooperativeLaunchTooLarge", NULL},
+	     {EXEC_GRAPH_NOT_UPDATED, "cudaErrorGraphExecUpdateFailure", NULL},
+	     {EXEC_INVALID_CLUSTER, "cudaErrorInvalidClusterSize", NULL},
 	     {EXEC_NOT_SUPPORTED, "cudaErrorNotSupported", NULL},
 	     {EXEC_UNKNOWN, "cudaErrorUnknown", NULL}};
 

@@ -54,6 +54,7 @@ int cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offs
 int cudaDeviceSynchronize(void);
 int cudaGetLastError(void);
 const char *cudaGetErrorString(int r);
+const char *cudaGetErrorName(int r);
 int cudaEventCreate(void **e);
 int cudaEventRecord(void *e, void *stream);
 int cudaEventElapsedTime(float *ms, void *from, void *to);
@@ -206,12 +207,24 @@ static int launch(const void *stub, unsigned grid, unsigned block, void **args)
 	return (grid > 1 ? cudaLaunchKernel_ptsz : cudaLaunchKernel)(stub, g, b, args, shared, stream);
 }
 
+/* Every error that our libraries return has a name and words, as NVIDIA's have. */
+static void words_of_errors(void)
+{
+	static const int codes[] = {0,	 1,   2,   3,	9,   13,  98,  100, 101, 200, 201, 209, 218, 301, 400, 500,
+				    600, 700, 701, 702, 704, 710, 712, 713, 715, 716, 719, 720, 801, 910, 912, 999};
+	for (size_t k = 0; k < sizeof codes / sizeof *codes; k++)
+		check(!strstr(cudaGetErrorString(codes[k]), "unrecognized") && !strstr(cudaGetErrorName(codes[k]), " "),
+		      "the words of an error");
+	check(strstr(cudaGetErrorString(12345), "unrecognized") != NULL, "the words of none");
+}
+
 static int runtime(bool managed)
 {
 	float *x, *y, host[N], factor[2] = {3, 4}, ms = -1;
 	unsigned n = N, total = 0;
 	void *from, *to;
 	int blocks = 0;
+	words_of_errors();
 	check((managed ? cudaMallocManaged((void **)&x, sizeof host, 1) : cudaMalloc((void **)&x, sizeof host)) == 0,
 	      "allocation");
 	check((managed ? cudaMallocManaged((void **)&y, sizeof host, 1) : cudaMalloc((void **)&y, sizeof host)) == 0,

@@ -24,8 +24,8 @@ struct pages_result {
 	unsigned foretold, refuted;
 	double margin[PAGES_KEYS], weight[PAGES_KEYS];
 };
-/* Rings that were made ready, of which each visit asked this level. line: bytes under one entry, if others say it, else
- * 0; it only says where a hash is looked for. 0 or -ENOMEM. */
+/* Rings that were made ready, of which each visit asked this level. line: bytes under one entry as others say, or 0. It
+ * only says near which lines a hash is looked for. Returns 0 or -ENOMEM. */
 int judge_pages(const struct judge_ring *ring, unsigned rings, uint64_t line, struct pages_result *out);
 /* The one rule of the verdict; no rule of replacement was held against single visits, so that MEASURED leaves no ring
  * unforetold. */

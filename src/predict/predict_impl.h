@@ -42,6 +42,7 @@ int native_open(struct native *n, struct arena *a, const struct predict_request 
 
 /* ---- one warp: predict_walk.c ---- */
 #define STEP_PIECES (2 * PREDICT_LANES)
+enum sure { SURE_NOT, SURE_DRAWN, SURE_KNOWN };
 struct step { /* one warp instruction */
 	const struct ptx_inst *in;
 	uint32_t number; /* of the instruction */
@@ -50,8 +51,7 @@ struct step { /* one warp instruction */
 	bool parted;	 /* and some did not */
 	/* memory */
 	uint8_t space;
-	bool address_known;
-	bool address_drawn; /* where it is not known */
+	uint8_t sure; /* enum sure: how well the addresses are known */
 	bool skip_l1;
 	uint32_t buffer; /* as in struct lanes */
 	uint32_t bytes;	 /* of one lane */
@@ -156,11 +156,12 @@ struct model {		       /* findings, ready for use */
 	struct term turn; /* of the SM for one instruction, or two independent ones of a warp; not there: one each */
 	struct term turn_extra; /* cycles after a branch that was taken */
 	struct term split,
-	    split_turn;	    /* cycles more where lanes part; from one warp of a scheduler that parts to the next */
-	struct term branch; /* of a scheduler, from one native branch to the next */
-	struct term meet;   /* cycles more of a branch at which lanes might part */
-	double meet_ops;    /* native branches that this takes besides the branch's own */
-	uint32_t schedulers;
+	    split_turn;	     /* cycles more where lanes part; from one warp of a scheduler that parts to the next */
+	struct term branch;  /* of a scheduler, from one native branch to the next */
+	struct term meet;    /* cycles more of a branch at which lanes might part */
+	double meet_ops;     /* native branches that this takes besides the branch's own */
+	uint32_t schedulers; /* 1 where their number is not known, and then none has turns of its own */
+	bool schedulers_known;
 	struct term barrier, clock_hz, launch, sm_count, warp_size;
 	struct term l1_latency, l2_latency, memory_latency, shared_latency, constant_latency;
 	struct term l1_rate, l2_rate, l2_total, memory_total, shared_rate, load_issue;

@@ -93,7 +93,7 @@ static double bring(struct pipe *p, const struct step *s, unsigned level, double
 		double cycles = over(m->fill, pipe_pick(p, &m->memory_total)),
 		       lone = over(1, pipe_pick(p, &m->scattered));
 		if (load && named && lone > cycles && way(p) != END_FAST)
-			cycles += (lone - cycles) * (s->address_known ? p->lone[s->buffer] : 1);
+			cycles += (lone - cycles) * (s->sure == SURE_KNOWN ? p->lone[s->buffer] : 1);
 		cycles *= p->q->share * (1 - common) + common;
 		wait = fmax(wait, pipe_take(&p->memory, t, cycles) - t);
 	}
@@ -184,7 +184,7 @@ static double passes(const struct pipe *p, const struct step *s, uint32_t n)
 /* An access has addresses that are followed: its own, or drawn ones, which are what is expected. */
 static bool is_placed(const struct pipe *p, const struct step *s)
 {
-	return (s->address_known || (s->address_drawn && way(p) == END_EXPECTED)) && s->space != PTX_LOCAL &&
+	return s->sure >= (way(p) == END_EXPECTED ? SURE_DRAWN : SURE_KNOWN) && s->space != PTX_LOCAL &&
 	       s->space != PTX_TEX;
 }
 
@@ -206,7 +206,7 @@ static unsigned level_at(struct pipe *p, const struct step *s, const uint64_t *p
 	const struct model *m = p->m;
 	const bool load = s->in->op != PTX_OP_ST, atomic = is_atomic(s);
 	const uint64_t fill = is_placed(p, s) ? piece[k] * m->piece / m->fill : 0;
-	if (s->address_known && is_placed(p, s)) {
+	if (s->sure == SURE_KNOWN && is_placed(p, s)) {
 		const unsigned level = level_of(p, s, piece[k], load && !atomic);
 		/* What is stored goes on to memory, now or later, once. */
 		if (load || way(p) == END_FAST)
@@ -243,7 +243,7 @@ static double atomics_wait(struct pipe *p, const struct step *s, double t, uint3
 				 ? (double)p->q->walk->q->args[s->buffer - 1].bytes
 				 : 0,
 		     common = s->buffer && s->buffer < 64 ? p->common[s->buffer] : 0;
-	bool one = s->address_known;
+	bool one = s->sure == SURE_KNOWN;
 	for (uint64_t rest = s->mask; rest; rest &= rest - 1)
 		one = one && s->address[__builtin_ctzll(rest)] == s->address[__builtin_ctzll(s->mask)];
 	const double lines = one && common > 0 ? 1 : bytes / m->atomic_line,
@@ -314,7 +314,7 @@ static double shared_access(struct pipe *p, const struct step *s, double t0, dou
 {
 	const struct model *m = p->m;
 	uint32_t lanes = p->q->walk->warp_size, more = 0;
-	if (m->banks && (s->address_known || (s->address_drawn && way(p) == END_EXPECTED)))
+	if (m->banks && is_placed(p, s))
 		more = bank_conflicts(s, m->banks, m->bank_width, m->bank_mode);
 	else if (m->banks && way(p) == END_SLOW)
 		more = lanes - 1;
@@ -364,7 +364,7 @@ void memory_compare(struct pipe *p)
 			walker_start(&w->w, q->walk, (grid / 2 + (turn > 0)) % grid, k);
 			while (walker_next(&w->w, &w->s) && steps++ < STEPS_WISH) {
 				const struct step *s = &w->s;
-				if ((s->space != PTX_GLOBAL) || !s->address_known || !s->buffer || s->buffer >= 64)
+				if ((s->space != PTX_GLOBAL) || s->sure != SURE_KNOWN || !s->buffer || s->buffer >= 64)
 					continue;
 				const bool load = s->in->op == PTX_OP_LD || s->in->op == PTX_OP_LDU;
 				uint32_t n = pieces_of(s, p->m->piece, piece);

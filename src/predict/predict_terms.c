@@ -526,14 +526,15 @@ static void get_control(struct model *m, struct terms *t, const struct ptx_func 
 	if (!has_op(f, PTX_OP_BRA))
 		return;
 	m->split = term_try(t, "branch.split", false);
-	m->branch = term_try(t, "branch.issue", false);
 	m->meet = term_try(t, "branch.meet", false);
 	const struct term ops = term_try(t, "branch.meet_ops", false);
 	m->meet_ops = ops.there ? ops.value : 0;
 	/* A bound from above says that nothing of the kind was seen. */
 	const struct finding *queue = findings_get(t->f, "branch.split_issue");
-	if (queue && finding_estimated(queue))
+	if (m->schedulers_known && queue && finding_estimated(queue))
 		m->split_turn = term_try(t, "branch.split_issue", false);
+	if (m->schedulers_known)
+		m->branch = term_try(t, "branch.issue", false);
 	/* A turn is an addition, a comparison and the branch. */
 	char stem[64], key[96];
 	stand_in(t, "u32", stem, sizeof stem);
@@ -560,9 +561,8 @@ int model_open(struct model *m, struct terms *t, const struct ptx_func *entry, s
 	m->refill = term_try(t, "cache.global.l2.latency", false);
 	m->issue_least = least_issue(t);
 	const struct term schedulers = term_try(t, "core.schedulers", false);
-	m->schedulers = schedulers.there && schedulers.value >= 1 && schedulers.value <= MODEL_SCHEDULERS
-			    ? (uint32_t)schedulers.value
-			    : 1;
+	m->schedulers_known = schedulers.there && schedulers.value >= 1 && schedulers.value <= MODEL_SCHEDULERS;
+	m->schedulers = m->schedulers_known ? (uint32_t)schedulers.value : 1;
 	get_gaps(m, t);
 	m->turn = turn_of_two(t);
 	/* The second one of a pair does not wait for the first: then gaps are those of pairs. */

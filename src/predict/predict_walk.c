@@ -155,19 +155,18 @@ static void access(struct walker *w, const struct ptx_inst *in, struct step *s)
 	if (in->op == PTX_OP_TEX) {
 		s->space = PTX_TEX;
 		s->bytes = 16; /* four values, whatever the texels are */
-		s->address_known = s->address_drawn = false;
+		s->sure = SURE_NOT;
 		return;
 	}
 	const struct lanes l = lane_address(w, in, s->mask);
 	s->buffer = l.buffer;
-	s->address_known = (l.known & s->mask) == s->mask;
-	s->address_drawn = l.drawn;
+	s->sure = (l.known & s->mask) == s->mask ? SURE_KNOWN : l.drawn ? SURE_DRAWN : SURE_NOT;
 	s->skip_l1 =
 	    in->cache == PTX_CG || in->cache == PTX_CV || in->mods & (PTX_VOLATILE | PTX_RELAXED | PTX_ACQUIRE);
 	if (!s->space) /* generic: buffers lie high */
-		s->space = l.buffer || !s->address_known ? PTX_GLOBAL : PTX_SHARED;
+		s->space = l.buffer || s->sure != SURE_KNOWN ? PTX_GLOBAL : PTX_SHARED;
 	memcpy(s->address, l.v, sizeof s->address);
-	if (!s->address_known)
+	if (s->sure != SURE_KNOWN)
 		w->all->decided[s->number] = 2;
 }
 

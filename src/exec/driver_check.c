@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define APART 256 /* bytes between two allocations: who goes beyond the end of one meets no other */
+
 static bool memory(void *ctx, uint64_t address, struct sim_check_memory *m)
 {
 	(void)ctx;
@@ -56,4 +58,5 @@ void exec_check_open(struct exec_device *d)
 		exec_say("out of memory for --check");
 		_exit(EXEC_EXIT);
 	}
+	d->heap.apart = APART;
 }

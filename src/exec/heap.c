@@ -5,19 +5,25 @@
 
 int exec_heap_take(struct exec_heap *h, uint64_t bytes, struct exec_block **out)
 {
-	uint64_t at = h->base, room = (bytes + h->align - 1) / h->align * h->align;
+	uint64_t at = h->base, room = (bytes + h->apart + h->align - 1) / h->align * h->align;
 	size_t i = 0;
 	if (!bytes || bytes > h->size)
 		return bytes ? -ENOMEM : -EINVAL;
+	h->fresh = h->fresh ? h->fresh : h->base;
+	if (h->apart && room <= h->size - (h->fresh - h->base)) {
+		at = h->fresh;
+		i = h->count;
+	}
 	for (; i < h->count && h->block[i].base - at < room; i++)
 		at = h->block[i].base + h->block[i].room;
-	if (at - h->base > h->size - room)
+	if (room > h->size || at - h->base > h->size - room)
 		return -ENOMEM;
 	if (mem_room((void **)&h->block, &h->cap, h->count, sizeof *h->block))
 		return -ENOMEM;
 	memmove(&h->block[i + 1], &h->block[i], (h->count - i) * sizeof *h->block);
 	h->block[i] = (struct exec_block){.base = at, .bytes = bytes, .room = room};
 	h->count++;
+	h->fresh = at + room > h->fresh ? at + room : h->fresh;
 	*out = &h->block[i];
 	return 0;
 }

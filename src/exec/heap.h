@@ -15,6 +15,9 @@ struct exec_block {		    /* an allocation; sorted by address */
 };
 struct exec_heap {
 	uint64_t base, size, align; /* of all memory; of each allocation */
+	uint64_t
+	    apart; /* bytes behind each that belong to none; then what is given back is taken last of all, so that who still uses it is seen */
+	uint64_t fresh; /* from here on nothing was ever taken */
 	struct exec_block *block;
 	size_t count, cap;
 };

@@ -19,6 +19,7 @@ CASES = [
     ("managed", 0, "good"),
     ("driver", 0, "good"),
     ("link", 0, "good"),
+    ("apart", 0, "good"),
     ("unserved", 3, "fathom exec: the program calls cudaGraphDebugDotPrint, which the simulated GPU does not serve"),
     ("fault", 7, "an illegal memory access was encountered"),
     ("fault", 7, "kernel wild: line 28: illegal address: store of 8 bytes at 0x7000000000"),
@@ -80,6 +81,7 @@ def checks():
             ("careless", ("--check",), ["kernel careless, line 21: 4 bytes at 0x", "are read and were never written; thread (",
                                         "reach beyond their allocation of 600 bytes", "one of them writes, and no barrier is between",
                                         "1 allocations of 600 bytes were never freed", "at 3 places"]),
+            ("neighbours", ("--check",), ["reach beyond their allocation of 512 bytes", "are in no allocation"]),
             ("plain", ("--check",), ["check: 0 accesses of kernels are wrong, at 0 places"]), ("careless", (), [])]:
         r = run("--gpu", "toy", *words, "--", PROGRAM, what)
         missing = [s for s in sentences if s not in r.stderr]

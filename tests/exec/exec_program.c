@@ -5,7 +5,9 @@
  *   driver      through the driver's interface
  *   link        likewise, of two modules
  *   managed, events, textures
- *   careless    wrong in ways that only --check sees
+ *   apart       of two parts, as nvcc -rdc=true leaves them
+ *   careless, neighbours
+ *               wrong in ways that only --check sees
  *   endless     a kernel that counts for hours
  *
  * These have to fail:
@@ -47,6 +49,7 @@ int cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_devi
 int cudaDeviceGetPCIBusId(char *name, int room, int device);
 int cudaDeviceGetByPCIBusId(int *device, const char *name);
 int cudaFree(void *p);
+int cudaMemset(void *p, int v, size_t bytes);
 int cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
 int cudaMemcpy_ptds(void *to, const void *from, size_t bytes, int kind);
 int cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset, int kind);
@@ -393,6 +396,48 @@ static int careless(void)
 	return 0;
 }
 
+/* Writes behind the end of what another allocation follows, then into memory that was given back. */
+static int neighbours(void)
+{
+	void *p, *q;
+	check(cudaMalloc(&p, 512) == 0 && cudaMalloc(&q, 512) == 0 && cudaMemset(p, 0, 512) == 0 &&
+		  launch(&careless_stub, 1, 64, (void *[]){&p}) == 0 && cudaFree(q) == 0 &&
+		  launch(&careless_stub, 1, 64, (void *[]){&q}) == 0 && cudaDeviceSynchronize() == 0,
+	      "a careless launch");
+	puts("good");
+	return cudaFree(p);
+}
+
+/* What nvlink leaves of a program: a list of the parts that it was made of. */
+static int apart(void)
+{
+	static const char
+	    head[] = ".version 6.0\n.target sm_50\n.address_size 64\n",
+	    user[] =
+		".extern .global .u32 g; .global .u32 own = 1; .extern .func (.param .b32 r) late(.param .b32 x);\n"
+		".visible .entry scale(.param .u64 p) { .reg .u64 d; .reg .u32 a, b; .param .b32 x, r;\n"
+		"ld.param.u64 d, [p]; ld.global.u32 a, [own]; st.param.b32 [x], a; call (r), late, (x);\n"
+		"ld.param.b32 a, [r]; ld.global.u32 b, [g]; add.u32 a, a, b; st.global.u32 [d], a; ret; }\n",
+	    maker[] = ".global .u32 own = 20; .visible .global .u32 g = 300;\n"
+		      ".visible .func (.param .b32 r) late(.param .b32 x) { .reg .u32 a, b; ld.param.b32 a, [x];\n"
+		      "ld.global.u32 b, [own]; add.u32 a, a, b; st.param.b32 [r], a; ret; }\n";
+	static char text[2][1024];
+	static const void *part[3];
+	uint32_t got = 0;
+	void *p;
+	snprintf(text[0], sizeof text[0], "%s%s", head, user);
+	snprintf(text[1], sizeof text[1], "%s%s", head, maker);
+	part[0] = text[0];
+	part[1] = text[1];
+	wrapper.version = 2;
+	wrapper.name = part;
+	register_all();
+	check(cudaMalloc(&p, 4) == 0 && launch(&scale_stub, 1, 1, (void *[]){&p}) == 0, "the launch");
+	check(cudaMemcpy(&got, p, 4, 2) == 0 && got == 321, "what both computed");
+	puts("good");
+	return cudaFree(p);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "plain";
@@ -400,6 +445,8 @@ int main(int argc, char **argv)
 		return driver();
 	if (!strcmp(what, "link"))
 		return link_modules();
+	if (!strcmp(what, "apart"))
+		return apart();
 	make_image(!strcmp(what, "new") ? "sm_120" : "sm_50", !strcmp(what, "lz4"), !strcmp(what, "native"));
 	register_all();
 	if (!strcmp(what, "unserved"))
@@ -408,6 +455,8 @@ int main(int argc, char **argv)
 		return devices();
 	if (!strcmp(what, "careless"))
 		return careless();
+	if (!strcmp(what, "neighbours"))
+		return neighbours();
 	if (!strcmp(what, "endless")) {
 		puts("begun");
 		fflush(stdout);

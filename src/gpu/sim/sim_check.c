@@ -60,12 +60,12 @@ static void tell(struct sim_check *c, enum fault_kind kind, const struct func_wa
 {
 	const struct func_launch *l = w->block->launch;
 	const uint32_t t = w->thread + lane;
-	char text[512];
+	char text[512], line[FUNC_LINE_TEXT];
 	if (!first_time(c, kind, i->line))
 		return;
-	snprintf(text, sizeof text, "kernel %s, line %u: %s; thread (%u,%u,%u) of block (%u,%u,%u)", c->name, i->line,
-		 what, t % l->block[0], t / l->block[0] % l->block[1], t / l->block[0] / l->block[1],
-		 w->block->ctaid[0], w->block->ctaid[1], w->block->ctaid[2]);
+	snprintf(text, sizeof text, "kernel %s, %s: %s; thread (%u,%u,%u) of block (%u,%u,%u)", c->name,
+		 func_line_text(line, i), what, t % l->block[0], t / l->block[0] % l->block[1],
+		 t / l->block[0] / l->block[1], w->block->ctaid[0], w->block->ctaid[1], w->block->ctaid[2]);
 	c->owner.say(c->owner.to, text);
 }
 

@@ -470,6 +470,9 @@ static inline uint32_t func_cluster_passes(const struct func_warp *w)
  * touched: func_warp_literals fills those once for each set of rows. */
 void func_warp_start(struct func_warp *w, struct func_block *b, uint32_t first_thread);
 void func_warp_literals(struct func_warp *w, const struct func_program *p);
+#define FUNC_LINE_TEXT 48
+const char *func_line_text(char out[FUNC_LINE_TEXT],
+			   const struct func_info *i); /* "line 7", of the PTX and of its source */
 const char *func_fault_text(char *out, size_t n, const struct func_warp *w, const struct func_inst *i,
 			    const struct func_info *info);
 

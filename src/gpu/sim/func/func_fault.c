@@ -12,6 +12,15 @@ static const char *space_of(const struct func_warp *w, const struct func_inst *i
 	return space < PTX_SPACES && name[space] ? name[space] : "memory";
 }
 
+const char *func_line_text(char out[FUNC_LINE_TEXT], const struct func_info *i)
+{
+	if (i->source)
+		snprintf(out, FUNC_LINE_TEXT, "line %u (of the source: %u)", i->line, i->source);
+	else
+		snprintf(out, FUNC_LINE_TEXT, "line %u", i->line);
+	return out;
+}
+
 const char *func_fault_text(char *out, size_t n, const struct func_warp *w, const struct func_inst *i,
 			    const struct func_info *info)
 {
@@ -19,7 +28,7 @@ const char *func_fault_text(char *out, size_t n, const struct func_warp *w, cons
 	const struct func_launch *l = w->block->launch;
 	unsigned long long address = w->fault_address;
 	uint32_t t = w->thread + w->fault_lane, size = l->warp_size ? l->warp_size : FUNC_LANES;
-	char what[400];
+	char what[400], line[FUNC_LINE_TEXT];
 	switch (w->fault) {
 	case FUNC_FAULT_ALIGN:
 		snprintf(what, sizeof what, "misaligned address: %s of %u bytes at 0x%llx in %s", access, i->bytes,
@@ -57,8 +66,9 @@ const char *func_fault_text(char *out, size_t n, const struct func_warp *w, cons
 			 address, space_of(w, i));
 		break;
 	}
-	snprintf(out, n, "line %u: %s; thread (%u,%u,%u) of block (%u,%u,%u), lane %u of warp %u", info->line, what,
-		 t % l->block[0], t / l->block[0] % l->block[1], t / l->block[0] / l->block[1], w->block->ctaid[0],
-		 w->block->ctaid[1], w->block->ctaid[2], w->fault_lane, w->thread / size);
+	snprintf(out, n, "%s: %s; thread (%u,%u,%u) of block (%u,%u,%u), lane %u of warp %u",
+		 func_line_text(line, info), what, t % l->block[0], t / l->block[0] % l->block[1],
+		 t / l->block[0] / l->block[1], w->block->ctaid[0], w->block->ctaid[1], w->block->ctaid[2],
+		 w->fault_lane, w->thread / size);
 	return out;
 }

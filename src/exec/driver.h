@@ -72,6 +72,8 @@ struct CUmod_st {
 	uint64_t globals, constants; /* allocations; 0: none */
 	uint64_t constant_bytes;
 	bool filled; /* variables have their initial values */
+	uint64_t
+	    *named; /* by variables: objects that textures and surfaces of the module are bound to. NULL: none yet */
 };
 struct CUctx_st {
 	int device;
@@ -276,6 +278,9 @@ struct time_stats *exec_stats_of(struct CUfunc_st *f); /* counts the next launch
 void exec_stats_launch(struct CUfunc_st *f, const struct exec_shape *s, const struct time_result *r);
 
 /* ---- calls of the interface that other calls are made of ---- */
+CUresult cuTexObjectCreate(CUtexObject *out, const struct exec_resource *what, const struct exec_texture_how *how,
+			   const void *view);
+CUresult cuTexObjectDestroy(CUtexObject t);
 CUresult cuModuleLoad(CUmodule *out, const char *path);
 CUresult cuModuleLoadData(CUmodule *out, const void *image);
 CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, const int *option, void **value);

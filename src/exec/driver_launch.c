@@ -199,6 +199,8 @@ CUresult exec_launch(struct CUfunc_st *f, const struct exec_shape *s, const uint
 				.memory = &exec_here->memory,
 				.texture = x->texture,
 				.texture_count = EXEC_TEXTURES,
+				.named = f->module->named,
+				.named_count = f->module->named ? f->module->ptx->var_count : 0,
 				.print = p->prints ? &x->print : NULL};
 	r = s->cooperative ? cooperative(f, s, &l.workspace) : EXEC_OK;
 	return r ? r : run(f, &l, s);

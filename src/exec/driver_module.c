@@ -11,6 +11,9 @@ static void module_free(struct CUmod_st *m)
 		exec_free(m->globals);
 	if (m->constants)
 		exec_free(m->constants);
+	for (uint32_t k = 0; m->named && k < m->ptx->var_count; k++)
+		if (m->named[k])
+			exec_process.texture[m->named[k] - FUNC_TEXTURE_HANDLE].dimensions = 0;
 	arena_free(&m->arena);
 	mem_free(m);
 }

@@ -5,6 +5,7 @@
  *   driver      through the driver's interface
  *   link        likewise, of two modules
  *   managed, events, textures
+ *   names       textures and surfaces that a module names
  *   apart       of two parts, as nvcc -rdc=true leaves them
  *   careless, neighbours
  *               wrong in ways that only --check sees
@@ -66,6 +67,15 @@ void cudaGraphDebugDotPrint(void);
 int cuInit(unsigned flags);
 int cuDeviceGetName(char *name, int len, int device);
 int cuCtxCreate_v2(void **c, unsigned flags, int device);
+int cuArrayCreate_v2(void **out, const void *shape);
+int cuModuleGetTexRef(void **out, void *module, const char *name);
+int cuModuleGetSurfRef(void **out, void *module, const char *name);
+int cuTexRefSetFormat(void *r, int format, int channels);
+int cuTexRefSetFlags(void *r, unsigned flags);
+int cuTexRefSetAddress_v2(size_t *offset, void *r, uint64_t at, size_t bytes);
+int cuTexRefSetArray(void *r, void *array, unsigned flags);
+int cuSurfRefSetArray(void *r, void *array, unsigned flags);
+int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes);
 int cuModuleLoadData(void **m, const void *image);
 int cuModuleLoadDataEx(void **m, const void *image, unsigned n, const int *option, void **value);
 int cuLinkCreate_v2(unsigned n, const int *option, void **value, void **link);
@@ -438,6 +448,47 @@ static int apart(void)
 	return cudaFree(p);
 }
 
+/* A texture and a surface that the module names. */
+static int names(void)
+{
+	static const char text[] =
+	    ".version 6.0\n.target sm_50\n.address_size 64\n.global .texref t;\n.global .surfref s;\n"
+	    ".visible .entry k(.param .u64 p) { .reg .u64 d; .reg .u32 a, b, c, e, w; .reg .u64 h;\n"
+	    "ld.param.u64 d, [p]; mov.u64 h, t; tex.1d.v4.u32.s32 {a, b, c, e}, [t, {2}];\n"
+	    "txq.width.b32 w, [h]; sust.b.1d.b32.trap [s, {4}], w; st.global.v2.u32 [d], {a, w}; ret; }\n";
+	const struct {
+		size_t width, height;
+		int format;
+		unsigned channels;
+	} shape = {8, 0, 3, 1}; /* of 32 bits without a sign */
+	const uint32_t texels[8] = {5, 6, 7, 8};
+	uint32_t got[2] = {1, 1}, back[2];
+	void *module, *f, *context, *texture, *surface, *array;
+	uint64_t out, in;
+	check(cuInit(0) == 0 && cuCtxCreate_v2(&context, 0, 0) == 0 && cuModuleLoadData(&module, text) == 0,
+	      "the module");
+	check(cuModuleGetFunction(&f, module, "k") == 0 && cuMemAlloc_v2(&out, 8) == 0 && cuMemAlloc_v2(&in, 32) == 0 &&
+		  cuMemcpyHtoD_v2(in, texels, 32) == 0 && cuArrayCreate_v2(&array, &shape) == 0,
+	      "its kernel");
+	check(cuModuleGetSurfRef(&surface, module, "s") == 0 && cuSurfRefSetArray(surface, array, 0) == 0 &&
+		  cuModuleGetTexRef(&texture, module, "s") == 500,
+	      "the surface");
+	for (uint32_t round = 0; round < 2; round++) {
+		check(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&out}, NULL) == 0 &&
+			  cuMemcpyDtoH_v2(got, out, sizeof got) == 0 && got[0] == 7 * round && got[1] == 8 * round,
+		      "what is bound");
+		check(cuModuleGetTexRef(&texture, module, "t") == 0 && cuTexRefSetFormat(texture, 3, 1) == 0 &&
+			  cuTexRefSetFlags(texture, 1) == 0 && cuTexRefSetAddress_v2(NULL, texture, in, 32) == 0,
+		      "the texture");
+	}
+	check(cuSurfRefSetArray(surface, array, 0) == 0 && cuTexRefSetArray(texture, array, 0) == 0 &&
+		  cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&out}, NULL) == 0 &&
+		  cuMemcpyDtoH_v2(back, out, sizeof back) == 0 && back[0] == 0 && back[1] == 8,
+	      "an array");
+	puts("good");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "plain";
@@ -447,6 +498,8 @@ int main(int argc, char **argv)
 		return link_modules();
 	if (!strcmp(what, "apart"))
 		return apart();
+	if (!strcmp(what, "names"))
+		return names();
 	make_image(!strcmp(what, "new") ? "sm_120" : "sm_50", !strcmp(what, "lz4"), !strcmp(what, "native"));
 	register_all();
 	if (!strcmp(what, "unserved"))

@@ -157,6 +157,8 @@ CUresult cuArray3DGetDescriptor_v2(struct exec_array_shape *s, CUarray a);
 CUresult cuTexObjectCreate(CUtexObject *out, const struct exec_resource *what, const struct exec_texture_how *how,
 			   const void *view);
 CUresult cuTexObjectDestroy(CUtexObject t);
+CUresult cuTexObjectGetResourceDesc(struct exec_resource *what, CUtexObject t);
+CUresult cuTexObjectGetTextureDesc(struct exec_texture_how *how, CUtexObject t);
 CUresult cuSurfObjectCreate(CUsurfObject *out, const struct exec_resource *what);
 CUresult cuDeviceSetMemPool(CUdevice device, CUmemPool pool);
 CUresult cuCtxSetLimit(int limit, size_t value);

@@ -419,6 +419,36 @@ static unsigned channels_of(const struct channel *c)
 	return n;
 }
 
+static struct channel channel_of(int format, unsigned channels)
+{
+	const bool is_float = format == EXEC_FORMAT_F16 || format == EXEC_FORMAT_F32,
+		   is_signed = format >= EXEC_FORMAT_S8 && !is_float;
+	const int bits = is_float ? (format == EXEC_FORMAT_F16 ? 16 : 32)
+				  : 8 << (format - (is_signed ? EXEC_FORMAT_S8 : EXEC_FORMAT_U8));
+	struct channel c = {.kind = is_float ? CHANNEL_FLOAT : is_signed ? CHANNEL_SIGNED : CHANNEL_UNSIGNED};
+	for (unsigned k = 0; k < channels && k < 4; k++)
+		c.bits[k] = bits;
+	return c;
+}
+
+EXEC_API cudaError_t cudaArrayGetInfo(struct channel *c, struct extent *e, unsigned *flags, cudaArray_t a)
+{
+	struct exec_array_shape s = {.width = 0};
+	const CUresult r = cuArray3DGetDescriptor_v2(&s, a);
+	if (c)
+		*c = channel_of(s.format, s.channels);
+	if (e)
+		*e = (struct extent){s.width, s.height, s.depth};
+	if (flags)
+		*flags = s.flags;
+	return cudart_result(r);
+}
+
+EXEC_API cudaError_t cudaGetChannelDesc(struct channel *c, cudaArray_t a)
+{
+	return cudaArrayGetInfo(c, NULL, NULL, a);
+}
+
 EXEC_API cudaError_t cudaMalloc3DArray(cudaArray_t *a, const struct channel *c, struct extent e, unsigned flags)
 {
 	const struct exec_array_shape s = {.width = e.width,
@@ -488,6 +518,48 @@ EXEC_API cudaError_t cudaCreateTextureObject(CUtexObject *out, const struct reso
 		what.of.rows.pitch = r->of.rows.pitch;
 	}
 	return cudart_result(cuTexObjectCreate(out, &what, &how, view));
+}
+
+EXEC_API cudaError_t cudaGetTextureObjectResourceDesc(struct resource *r, CUtexObject t)
+{
+	struct exec_resource what;
+	const CUresult result = cuTexObjectGetResourceDesc(&what, t);
+	if (result)
+		return cudart_result(result);
+	*r = (struct resource){.kind = what.kind};
+	if (what.kind == EXEC_RESOURCE_ARRAY) {
+		r->of.array = what.of.array;
+	} else if (what.kind == EXEC_RESOURCE_LINEAR) {
+		r->of.linear.at = (void *)(uintptr_t)what.of.linear.at;
+		r->of.linear.format = channel_of(what.of.linear.format, what.of.linear.channels);
+		r->of.linear.bytes = what.of.linear.bytes;
+	} else {
+		r->of.rows.at = (void *)(uintptr_t)what.of.rows.at;
+		r->of.rows.format = channel_of(what.of.rows.format, what.of.rows.channels);
+		r->of.rows.width = what.of.rows.width;
+		r->of.rows.height = what.of.rows.height;
+		r->of.rows.pitch = what.of.rows.pitch;
+	}
+	return cudart_result(EXEC_OK);
+}
+
+EXEC_API cudaError_t cudaGetSurfaceObjectResourceDesc(struct resource *r, CUsurfObject s)
+{
+	return cudaGetTextureObjectResourceDesc(r, s);
+}
+
+EXEC_API cudaError_t cudaGetTextureObjectTextureDesc(struct texture *t, CUtexObject object)
+{
+	struct exec_texture_how how;
+	const CUresult r = cuTexObjectGetTextureDesc(&how, object);
+	if (r)
+		return cudart_result(r);
+	*t = (struct texture){.address = {how.address[0], how.address[1], how.address[2]},
+			      .filter = how.filter,
+			      .read = !(how.flags & EXEC_TEXTURE_INTEGERS),
+			      .normalized = !!(how.flags & EXEC_TEXTURE_NORMALIZED)};
+	memcpy(t->border, how.border, sizeof t->border);
+	return cudart_result(EXEC_OK);
 }
 
 EXEC_API cudaError_t cudaDestroyTextureObject(CUtexObject t)

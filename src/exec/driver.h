@@ -42,7 +42,7 @@
 #define EXEC_HOST_MOST	(256ull << 30) /* bytes of the host's memory, of address space: whatever a machine has */
 #define EXEC_REGISTERED 2
 #define EXEC_ALIGN	512u
-#define EXEC_TEXTURES	64
+#define EXEC_TEXTURES	1024
 #define EXEC_PARAMS	32764 /* bytes of a kernel's parameters, CUDA Programming Guide */
 
 struct exec_shape {
@@ -156,6 +156,11 @@ struct exec_device { /* a simulated GPU and its primary context */
 	uint64_t graph_taken, graph_trims; /* of it what launches took; how often the rest was given up */
 	uint64_t heap_most, heap_used;	   /* bytes that kernels' malloc may have, and has */
 };
+struct exec_object { /* of a texture or a surface */
+	struct exec_resource what;
+	struct exec_texture_how how;
+};
+
 struct exec_process {
 	pthread_mutex_t lock;
 	bool open;
@@ -170,6 +175,7 @@ struct exec_process {
 	struct CUstream_st *streams;
 	struct CUarray_st *arrays;		    /* that are not destroyed */
 	struct func_texture texture[EXEC_TEXTURES]; /* dimensions 0: free */
+	struct exec_object object[EXEC_TEXTURES];   /* what they were made of */
 	struct func_print print;
 	bool untimed, events_told, slow_told, borrows_told; /* no cycles; what was said about it */
 	double wall;					    /* seconds that this machine took for launches */

@@ -161,6 +161,7 @@ static CUresult create(CUtexObject *out, const struct exec_resource *what, const
 		if (r)
 			t->dimensions = 0;
 		t->fraction_bits = (uint8_t)exec_here->spec->texture_fraction_bits;
+		exec_process.object[k] = (struct exec_object){*what, *how};
 		*out = FUNC_TEXTURE_HANDLE + k;
 		return exec_leave(r);
 	}
@@ -179,6 +180,35 @@ EXEC_API CUresult cuSurfObjectCreate(CUsurfObject *out, const struct exec_resour
 {
 	static const struct exec_texture_how plain = {.flags = EXEC_TEXTURE_INTEGERS};
 	return what->kind == EXEC_RESOURCE_ARRAY ? create(out, what, &plain) : EXEC_INVALID_VALUE;
+}
+
+static const struct exec_object *object_of(CUtexObject t)
+{
+	const uint64_t k = t - FUNC_TEXTURE_HANDLE;
+	return k < EXEC_TEXTURES && exec_process.texture[k].dimensions ? &exec_process.object[k] : NULL;
+}
+
+EXEC_API CUresult cuTexObjectGetResourceDesc(struct exec_resource *what, CUtexObject t)
+{
+	EXEC_ENTER();
+	const struct exec_object *o = object_of(t);
+	if (o && what)
+		*what = o->what;
+	return exec_leave(o && what ? EXEC_OK : EXEC_INVALID_VALUE);
+}
+
+EXEC_API CUresult cuSurfObjectGetResourceDesc(struct exec_resource *what, CUsurfObject s)
+{
+	return cuTexObjectGetResourceDesc(what, s);
+}
+
+EXEC_API CUresult cuTexObjectGetTextureDesc(struct exec_texture_how *how, CUtexObject t)
+{
+	EXEC_ENTER();
+	const struct exec_object *o = object_of(t);
+	if (o && how)
+		*how = o->how;
+	return exec_leave(o && how ? EXEC_OK : EXEC_INVALID_VALUE);
 }
 
 EXEC_API CUresult cuTexObjectDestroy(CUtexObject t)

@@ -4,7 +4,7 @@
  *   plain, lz4  the PTX as it is, or compressed
  *   driver      through the driver's interface
  *   link        likewise, of two modules
- *   managed, events, textures
+ *   managed, events, textures, described
  *   names       textures and surfaces that a module names
  *   apart       of two parts, as nvcc -rdc=true leaves them
  *   careless, neighbours
@@ -67,6 +67,13 @@ void cudaGraphDebugDotPrint(void);
 int cuInit(unsigned flags);
 int cuDeviceGetName(char *name, int len, int device);
 int cuCtxCreate_v2(void **c, unsigned flags, int device);
+int cudaMallocArray(void **a, const int channel[5], size_t width, size_t height, unsigned flags);
+int cudaArrayGetInfo(int channel[5], size_t extent[3], unsigned *flags, void *a);
+int cudaCreateTextureObject(uint64_t *t, const void *what, const void *how, const void *view);
+int cudaCreateSurfaceObject(uint64_t *s, const void *what);
+int cudaGetTextureObjectResourceDesc(void *what, uint64_t t);
+int cudaGetSurfaceObjectResourceDesc(void *what, uint64_t s);
+int cudaGetTextureObjectTextureDesc(void *how, uint64_t t);
 int cuArrayCreate_v2(void **out, const void *shape);
 int cuModuleGetTexRef(void **out, void *module, const char *name);
 int cuModuleGetSurfRef(void **out, void *module, const char *name);
@@ -489,6 +496,44 @@ static int names(void)
 	return 0;
 }
 
+/* What arrays and objects say that they were made of. */
+static int described(void)
+{
+	const int channel[5] = {16, 16, 0, 0, 2};
+	int back[5] = {0};
+	size_t extent[3] = {1, 1, 1};
+	unsigned flags = 9;
+	struct {
+		int kind;
+		union {
+			void *array;
+			int reserved[32];
+		} of;
+	} made = {.kind = 0}, got = {.kind = 7};
+	struct {
+		int address[3], filter, read, srgb;
+		float border[4];
+		int normalized, rest[16];
+	} how = {.address = {1, 0, 3}, .filter = 1, .border = {0, 2, 0, 0}, .normalized = 1}, told = {.filter = 0};
+	uint64_t texture, surface;
+	check(cudaMallocArray(&made.of.array, channel, 8, 4, 2) == 0, "the array");
+	check(cudaArrayGetInfo(back, extent, &flags, made.of.array) == 0 && !memcmp(channel, back, sizeof back) &&
+		  extent[0] == 8 && extent[1] == 4 && !extent[2] && flags == 2,
+	      "what it is");
+	check(cudaCreateTextureObject(&texture, &made, &how, NULL) == 0 &&
+		  cudaCreateSurfaceObject(&surface, &made) == 0,
+	      "its objects");
+	check(cudaGetTextureObjectResourceDesc(&got, texture) == 0 && got.kind == 0 && got.of.array == made.of.array &&
+		  cudaGetSurfaceObjectResourceDesc(&got, surface) == 0 && got.of.array == made.of.array &&
+		  cudaGetTextureObjectResourceDesc(&got, 3) == 1,
+	      "what they are of");
+	check(cudaGetTextureObjectTextureDesc(&told, texture) == 0 &&
+		  !memcmp(&how, &told, offsetof(__typeof__(how), rest)),
+	      "how it is read");
+	puts("good");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "plain";
@@ -500,6 +545,8 @@ int main(int argc, char **argv)
 		return apart();
 	if (!strcmp(what, "names"))
 		return names();
+	if (!strcmp(what, "described"))
+		return described();
 	make_image(!strcmp(what, "new") ? "sm_120" : "sm_50", !strcmp(what, "lz4"), !strcmp(what, "native"));
 	register_all();
 	if (!strcmp(what, "unserved"))

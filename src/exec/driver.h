@@ -173,7 +173,9 @@ struct exec_process {
 	struct exec_heap host; /* page-locked memory, which all devices reach */
 	struct CUmod_st *modules;
 	struct CUstream_st *streams;
-	struct CUarray_st *arrays;		    /* that are not destroyed */
+	struct CUarray_st *arrays; /* that are not destroyed */
+	struct exec_range *ranges; /* driver_virtual.c */
+	struct exec_piece *pieces;
 	struct func_texture texture[EXEC_TEXTURES]; /* dimensions 0: free */
 	struct exec_object object[EXEC_TEXTURES];   /* what they were made of */
 	struct func_print print;

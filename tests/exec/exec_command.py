@@ -21,6 +21,7 @@ CASES = [
     ("link", 0, "good"),
     ("apart", 0, "good"),
     ("names", 0, "good"),
+    ("mapped", 0, "good"),
     ("described", 0, "good"),
     ("unserved", 3, "fathom exec: the program calls cudaGraphDebugDotPrint, which the simulated GPU does not serve"),
     ("fault", 7, "an illegal memory access was encountered"),

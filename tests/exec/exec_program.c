@@ -5,6 +5,7 @@
  *   driver      through the driver's interface
  *   link        likewise, of two modules
  *   managed, events, textures, described
+ *   mapped      memory at addresses that were reserved
  *   names       textures and surfaces that a module names
  *   apart       of two parts, as nvcc -rdc=true leaves them
  *   careless, neighbours
@@ -74,6 +75,14 @@ int cudaCreateSurfaceObject(uint64_t *s, const void *what);
 int cudaGetTextureObjectResourceDesc(void *what, uint64_t t);
 int cudaGetSurfaceObjectResourceDesc(void *what, uint64_t s);
 int cudaGetTextureObjectTextureDesc(void *how, uint64_t t);
+int cuMemGetAllocationGranularity(size_t *bytes, const void *how, int option);
+int cuMemAddressReserve(uint64_t *at, size_t bytes, size_t align, uint64_t wish, uint64_t flags);
+int cuMemAddressFree(uint64_t at, size_t bytes);
+int cuMemCreate(uint64_t *piece, size_t bytes, const void *how, uint64_t flags);
+int cuMemRelease(uint64_t piece);
+int cuMemMap(uint64_t at, size_t bytes, size_t offset, uint64_t piece, uint64_t flags);
+int cuMemUnmap(uint64_t at, size_t bytes);
+int cuMemSetAccess(uint64_t at, size_t bytes, const void *who, size_t count);
 int cuArrayCreate_v2(void **out, const void *shape);
 int cuModuleGetTexRef(void **out, void *module, const char *name);
 int cuModuleGetSurfRef(void **out, void *module, const char *name);
@@ -455,6 +464,36 @@ static int apart(void)
 	return cudaFree(p);
 }
 
+/* Addresses, and memory that is mapped at them: its bytes go along. */
+static int mapped(void)
+{
+	const uint32_t how[8] = {1, 0, 1, 0}, who[3] = {1, 0, 3};
+	uint32_t word = 0x12345678, got = 1;
+	uint64_t at, piece, other;
+	size_t unit = 0;
+	void *context;
+	check(cuInit(0) == 0 && cuCtxCreate_v2(&context, 0, 0) == 0 &&
+		  cuMemGetAllocationGranularity(&unit, how, 0) == 0 && unit >= 4096,
+	      "the granularity");
+	check(cuMemAddressReserve(&at, 4 * unit, 0, 0, 0) == 0 && at % unit == 0 &&
+		  cuMemCreate(&piece, unit, how, 0) == 0 && cuMemCreate(&other, unit, how, 0) == 0 &&
+		  cuMemCreate(&other, unit + 1, how, 0) == 1,
+	      "addresses and memory");
+	check(cuMemMap(at + unit, unit, 0, piece, 0) == 0 && cuMemSetAccess(at + unit, unit, who, 1) == 0 &&
+		  cuMemcpyHtoD_v2(at + unit + 8, &word, 4) == 0 && cuMemMap(at + 4 * unit, unit, 0, other, 0) == 1,
+	      "mapping");
+	check(cuMemUnmap(at + unit, unit) == 0 && cuMemMap(at + unit, unit, 0, other, 0) == 0 &&
+		  cuMemcpyDtoH_v2(&got, at + unit + 8, 4) == 0 && got == 0 && cuMemMap(at, unit, 0, piece, 0) == 0 &&
+		  cuMemcpyDtoH_v2(&got, at + 8, 4) == 0 && got == word,
+	      "mapping elsewhere");
+	check(cuMemRelease(piece) == 0 && cuMemRelease(piece) == 1 && cuMemRelease(other) == 0 &&
+		  cuMemUnmap(at, 4 * unit) == 0 && cuMemUnmap(at, 4 * unit) == 1 &&
+		  cuMemAddressFree(at, 4 * unit) == 0 && cuMemAddressFree(at, 4 * unit) == 1,
+	      "the end");
+	puts("good");
+	return 0;
+}
+
 /* A texture and a surface that the module names. */
 static int names(void)
 {
@@ -545,6 +584,8 @@ int main(int argc, char **argv)
 		return apart();
 	if (!strcmp(what, "names"))
 		return names();
+	if (!strcmp(what, "mapped"))
+		return mapped();
 	if (!strcmp(what, "described"))
 		return described();
 	make_image(!strcmp(what, "new") ? "sm_120" : "sm_50", !strcmp(what, "lz4"), !strcmp(what, "native"));

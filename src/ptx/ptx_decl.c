@@ -295,7 +295,7 @@ static int parse_init(struct ptx_parser *p, enum ptx_type type, struct init_list
 		return PTX_FAIL_AT(p, &p->tok, "braces are nested deeper than 8");
 	PTX_TRY(ptx_accept(p, '{', &open));
 	if (!open) {
-		struct ptx_token lit;
+		struct ptx_token lit = {.kind = TOK_EOF};
 		unsigned size = ptx_type_bytes(type);
 		if (p->tok.kind == TOK_IDENT && !ptx_token_is(&p->tok, "WARP_SZ"))
 			PTX_TRY(init_address(p, size, list, &lit));

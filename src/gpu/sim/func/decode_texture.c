@@ -85,8 +85,8 @@ static int coordinates(struct decoder *d, struct decode_frame *f, struct decode_
 		DECODE_TRY(decode_source(d, f, r, element(in, o, 0), PTX_U32, &more[TEX_MORE_SAMPLE]));
 	if (layered)
 		DECODE_TRY(decode_source(d, f, r, element(in, o, from++), PTX_U32,
-					 cubes ? &more[TEX_MORE_LAYER] : row[g->coordinates - 1]));
-	for (unsigned n = 0; n < g->coordinates - (layered && !cubes); n++)
+					 cubes ? &more[TEX_MORE_LAYER] : row[g->dimensions]));
+	for (unsigned n = 0; n < 3 && n < g->coordinates - (layered && !cubes); n++)
 		DECODE_TRY(decode_source(d, f, r, element(in, o, from++), type, row[n]));
 	return 0;
 }

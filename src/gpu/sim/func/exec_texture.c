@@ -191,7 +191,7 @@ static bool read_lane(struct func_warp *w, const struct func_inst *i, const stru
 		static const uint8_t turn[] = {2, 3, 1, 0}; /* as tld4 gives them, PTX ISA 9.7.10.4 */
 		const unsigned from = i->imm >> TEX_CHANNEL & 3;
 		if (gather)
-			out[c] = from < t->channels ? value[from][turn[c]] : 0;
+			out[c] = from < t->channels && turn[c] < corners ? value[from][turn[c]] : 0;
 		else
 			out[c] = c >= t->channels ? 0 : corners > 1 ? blend(value[c], weight, corners) : value[c][0];
 	}

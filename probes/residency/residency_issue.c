@@ -336,12 +336,18 @@ struct mixes {
 	double pairs, more;	   /* side by side, as many of either; twice as many of the first */
 };
 
+/* Whether a rate is one instruction in whole cycles, but for `whole` of one: as turns of a scheduler are. */
+static bool is_whole(double rate, double whole)
+{
+	return fabs(1 / rate - round(1 / rate)) < whole;
+}
+
 /* Whether issue holds a mix up. It is slower then than two units of those rates could do it and faster than one could.
  * It takes whole cycles, but for `whole` of one. */
 static bool is_issue(double mix, double n_a, double n_b, const struct mixes *m, double whole)
 {
 	const double all = n_a + n_b, two = all / fmax(n_a / m->a, n_b / m->b), one = all / (n_a / m->a + n_b / m->b);
-	return mix > CLEARLY * one && CLEARLY * mix < two && fabs(1 / mix - round(1 / mix)) < whole;
+	return mix > CLEARLY * one && CLEARLY * mix < two && is_whole(mix, whole);
 }
 
 static void study_dual(struct study *s, unsigned schedulers, unsigned room)
@@ -382,7 +388,7 @@ static void study_dual(struct study *s, unsigned schedulers, unsigned room)
 	else if (!even)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "issue",
 			      "warps end one after the other, and the last ones fill no scheduler");
-	else if (m.joint < MORE_THAN_ONE * m.joint_fewer && m.pairs > CLEARLY * m.joint)
+	else if (m.joint < MORE_THAN_ONE * m.joint_fewer && m.pairs > CLEARLY * m.joint && is_whole(m.joint, WHOLE))
 		study_text(s, key, "yes", method, "issue",
 			   "instructions that do not need each other come at %.3g a cycle, others at %.3g however many "
 			   "warps there are",

@@ -16,7 +16,7 @@
 #include "data/finding.h"
 #include "ptx/ptx.h"
 
-/* How far off the model itself may be, besides what findings and data leave open: so many times. The 95th percentile over the kernels of
+/* How far off the model itself may be, besides what findings and data leave open: so many times. At least the 95th percentile over the kernels of
  * tests/silicon that are seen while tuning, on an H200; tests/silicon/silicon_predict.py says it. */
 #define PREDICT_FACTOR 1.41
 

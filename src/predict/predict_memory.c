@@ -246,8 +246,13 @@ static double atomics_wait(struct pipe *p, const struct step *s, double t, uint3
 	bool one = s->sure == SURE_KNOWN;
 	for (uint64_t rest = s->mask; rest; rest &= rest - 1)
 		one = one && s->address[__builtin_ctzll(rest)] == s->address[__builtin_ctzll(s->mask)];
+	/* At addresses that data decide one part may have them all, or each part its share. */
+	const bool open = s->sure != SURE_KNOWN && way(p) != END_EXPECTED;
 	const double lines = one && common > 0 ? 1 : bytes / m->atomic_line,
-		     units = fmax(1, fmin(m->atomic_units, lines));
+		     parts = !open		  ? lines
+			     : way(p) == END_SLOW ? 1
+						  : m->atomic_units,
+		     units = fmax(1, fmin(m->atomic_units, parts));
 	const double busy = one ? lanes * pipe_pick(p, &m->atomic_same) * (common > 0 ? 1 : 1 / units)
 				: n * pipe_pick(p, &m->atomic_sector) / units;
 	return pipe_take(&p->atomics, t, busy * p->q->share) + busy * p->q->share - t;

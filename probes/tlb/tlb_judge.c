@@ -89,7 +89,6 @@ static bool weigh(struct tlb_path *c, unsigned k, const struct series *s, uint64
 bool tlb_judge(struct tlb_path *c, unsigned k, struct pages_result *out)
 {
 	const struct series *s = study_series(c->study, c->experiment);
-	const struct chase_fact *line = &c->level[k].line;
 	struct {
 		struct tlb_look look;
 		uint64_t rings, line;
@@ -101,7 +100,7 @@ bool tlb_judge(struct tlb_path *c, unsigned k, struct pages_result *out)
 	memset(&key, 0, sizeof(key));
 	tlb_look_of(c, k, &(struct tlb_ring){0}, &key.look);
 	key.rings = s->count;
-	key.line = line->state == CHASE_DONE ? line->value : 0;
+	key.line = c->level[k].line.value;
 	const struct pages_result *before = study_recall(c->study, "shape of all rings", &key, sizeof(key));
 	if (before)
 		*out = *before;

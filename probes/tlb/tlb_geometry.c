@@ -426,8 +426,10 @@ static enum chase_state sets_or_cache(struct tlb_path *c, unsigned k)
 	bool sure;
 	const enum chase_state state = no_cache(c, k, &sure);
 
-	if (state == CHASE_PENDING || is_judged(c, k))
-		return state == CHASE_PENDING ? state : CHASE_DONE;
+	if (state == CHASE_PENDING)
+		return state;
+	if (state == CHASE_DONE && is_judged(c, k))
+		return CHASE_DONE;
 	if (state == CHASE_DONE && sure)
 		return tlb_sets(c, k);
 	l->is = state == CHASE_DONE ? TLB_IS_TABLES : TLB_IS_LEVEL;

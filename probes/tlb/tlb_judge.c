@@ -120,11 +120,16 @@ enum judge_verdict tlb_judge_verdict(const struct tlb_path *c, unsigned k, const
 		const enum judge_verdict one = pages_verdict(j, key);
 		verdict = one < verdict ? one : verdict;
 	}
-	/* Looks of the rules that saw another line, or more pages fit, have to be outweighed, too. Pages that fit beyond
-	 * the shape are what levels before may keep. */
+	/* Looks of the rules that saw another line, or more pages fit, have to be outweighed, too. Pages that fit
+	 * beyond the shape are what levels before may keep. */
 	const double alone = JUDGE_NATS - log(JUDGE_CHANCE_ALONE);
+	const uint64_t reach = j->best.line * pages_value(&j->best, PAGES_ENTRIES);
 	const bool known = l->reach.state == CHASE_DONE, other = known && j->best.line != l->line.value;
 	const uint64_t fit = known ? l->reach.value / j->best.line : 0, entries = pages_value(&j->best, PAGES_ENTRIES);
+	/* What the level before holds never asks this one: a level that reaches no farther is the one before, with
+	 * another cost. */
+	if (k && reach <= c->level[k - 1].reach.value)
+		return JUDGE_OPEN;
 	if (tlb_are_as_rows(c, k, &j->best) || (other && j->margin[PAGES_LINE] < alone) ||
 	    (entries < fit && (entries + tlb_kept_before(c, k) < fit || j->margin[PAGES_ENTRIES] < alone)))
 		return JUDGE_OPEN;

@@ -407,13 +407,15 @@ static enum chase_state no_cache(struct tlb_path *c, unsigned k, bool *sure)
 	return state;
 }
 
-/* Whether one shape explains all rings, those with many lines of each page among them. Then it is a level of pages, and that shape. */
+/* Whether one shape explains all rings, those with many lines of each page among them. Then it is a level of pages, and
+ * that shape. Behind a level that is not wholly known it may be that level, by another cost. */
 static bool is_judged(struct tlb_path *c, unsigned k)
 {
 	struct tlb_level *l = &c->level[k];
 	struct pages_result j;
 
-	l->judged = tlb_judge(c, k, &j) && tlb_judge_verdict(c, k, &j) == JUDGE_MEASURED;
+	l->judged = (!k || c->level[k - 1].sets.state == CHASE_DONE) && tlb_judge(c, k, &j) &&
+		    tlb_judge_verdict(c, k, &j) == JUDGE_MEASURED;
 	if (l->judged)
 		tlb_know(l, &j.best);
 	return l->judged;

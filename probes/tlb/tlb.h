@@ -247,8 +247,8 @@ bool tlb_judge(struct tlb_path *c, unsigned k, struct pages_result *out);
 enum judge_verdict tlb_judge_verdict(const struct tlb_path *c, unsigned k, const struct pages_result *j);
 /* Fills a level's facts from a shape. */
 void tlb_know(struct tlb_level *l, const struct pages_shape *q);
-/* Entries of this level that those before it hold at most. */
-uint32_t tlb_kept_before(const struct tlb_path *c, unsigned k);
+/* Pages that the levels before level k hold at this stride, at most. UINT64_MAX: as many as they have entries. */
+uint32_t tlb_hidden(const struct tlb_path *c, unsigned k, uint64_t stride);
 /* One ring as level k saw it, in the arena. laps is 0 where it does not tell. False: out of memory. */
 bool tlb_judge_ring(struct arena *a, const struct tlb_path *c, unsigned k, const struct tlb_ring *ring,
 		    const struct tlb_view *w, struct judge_ring *r);

@@ -32,8 +32,7 @@ static enum chase_state fits(struct tlb_path *c, unsigned k, uint32_t pages, uin
 	return tlb_fits(c, k, &ring, yes);
 }
 
-/* Pages that the levels above hold at this stride, at most. */
-static uint32_t hidden(const struct tlb_path *c, unsigned k, uint64_t stride)
+uint32_t tlb_hidden(const struct tlb_path *c, unsigned k, uint64_t stride)
 {
 	uint64_t most = 0;
 
@@ -74,7 +73,7 @@ static enum chase_state crowd(struct tlb_path *c, unsigned k, uint64_t below, ui
 
 	for (unsigned j = tlb_survey_least(c); tlb_survey_stride(c, j) >= CHASE_PAGE; j++) {
 		uint64_t s = tlb_survey_stride(c, j);
-		uint32_t all = tlb_survey_pages(c, j), least = hidden(c, k, s) * 3 / 2 + 1;
+		uint32_t all = tlb_survey_pages(c, j), least = tlb_hidden(c, k, s) * 3 / 2 + 1;
 		bool yes;
 		enum chase_state state;
 		if (s >= below || least >= all)
@@ -185,7 +184,7 @@ static enum chase_state shift_few(struct tlb_path *c, unsigned k, uint32_t pages
 static enum chase_state dense(struct tlb_path *c, unsigned k, uint64_t stride, uint64_t guess, uint64_t *reach)
 {
 	uint64_t n = guess / stride;
-	uint32_t most, least = hidden(c, k, stride) + 1, hi = RING_MOST + 1;
+	uint32_t most, least = tlb_hidden(c, k, stride) + 1, hi = RING_MOST + 1;
 	bool yes, more;
 
 	if (n < 1 || n > RING_MOST)

@@ -32,7 +32,7 @@ bool tlb_judge_ring(struct arena *a, const struct tlb_path *c, unsigned k, const
 	if (!at || !missed)
 		return false;
 	*r = (struct judge_ring){.n = w->pages,
-				 .kept = tlb_kept_before(c, k),
+				 .kept = tlb_hidden(c, k, UINT64_MAX),
 				 .laps = w->visits / w->pages,
 				 .seen = w->pages,
 				 .at = at,
@@ -131,7 +131,7 @@ enum judge_verdict tlb_judge_verdict(const struct tlb_path *c, unsigned k, const
 	if (k && reach <= c->level[k - 1].reach.value)
 		return JUDGE_OPEN;
 	if (tlb_are_as_rows(c, k, &j->best) || (other && j->margin[PAGES_LINE] < alone) ||
-	    (entries < fit && (entries + tlb_kept_before(c, k) < fit || j->margin[PAGES_ENTRIES] < alone)))
+	    (entries < fit && (entries + tlb_hidden(c, k, UINT64_MAX) < fit || j->margin[PAGES_ENTRIES] < alone)))
 		return JUDGE_OPEN;
 	return verdict;
 }
@@ -145,13 +145,4 @@ void tlb_know(struct tlb_level *l, const struct pages_shape *q)
 	l->reach = (struct chase_fact){.state = CHASE_DONE, .value = q->line * l->entries.value};
 	l->shown = q->sets > 1;
 	l->set_count = 0;
-}
-
-uint32_t tlb_kept_before(const struct tlb_path *c, unsigned k)
-{
-	uint64_t most = 0;
-
-	for (unsigned i = 0; i < k; i++)
-		most = c->level[i].entries.value > most ? c->level[i].entries.value : most;
-	return (uint32_t)most;
 }

@@ -75,10 +75,7 @@ static uint64_t umax(uint64_t a, uint64_t b)
 static uint32_t some_entries(const struct tlb_path *c, unsigned k, uint32_t *more)
 {
 	const uint64_t n = c->level[k].entries.value, stride = c->level[k].line.value;
-	uint64_t above = 0;
-
-	for (unsigned i = 0; i < k; i++)
-		above = umax(above, umax(c->level[i].entries.value, c->level[i].reach.value / stride));
+	const uint64_t above = tlb_hidden(c, k, stride);
 	const uint64_t some = umax(n / 2, (above + n + 1) / 2);
 	if (some < above + MORE_LEAST)
 		return 0;
